@@ -1,2 +1,67 @@
-//! Stub.
-fn main() {}
+//! Load scenarios and benchmarks against a running hub, on this machine only.
+
+mod bench;
+mod client;
+mod cpu;
+mod description;
+mod report;
+mod sink;
+
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand};
+
+/// Measures a running hub.
+#[derive(Parser)]
+#[command(name = "ma2h-loadtest", version)]
+struct Arguments {
+    #[command(subcommand)]
+    scenario: Scenario,
+}
+
+#[derive(Subcommand)]
+enum Scenario {
+    /// Submits asks, resolves them, and waits for their pushes: rate, latency and processor time of each step.
+    Bench {
+        /// Where the hub describes itself.
+        #[arg(long, default_value = ".hub/dev.json")]
+        hub: PathBuf,
+        /// How many asks.
+        #[arg(long, default_value_t = 2_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        messages: u32,
+        /// How many calls are under way at once.
+        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+        concurrency: u32,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .map_err(|_| anyhow::anyhow!("a TLS provider is installed already"))?;
+    match Arguments::parse().scenario {
+        Scenario::Bench {
+            hub,
+            messages,
+            concurrency,
+            json,
+        } => {
+            let load = bench::Load {
+                messages,
+                concurrency,
+            };
+            let report = bench::run(&hub, load).await?;
+            let text = if json {
+                report.to_json()?
+            } else {
+                report.to_table()
+            };
+            println!("{text}");
+            Ok(())
+        }
+    }
+}
