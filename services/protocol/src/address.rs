@@ -24,7 +24,10 @@ pub enum Actor {
 impl Actor {
     /// The agent without a session.
     pub fn agent(id: impl Into<String>) -> Actor {
-        Actor::Agent { id: id.into(), session: None }
+        Actor::Agent {
+            id: id.into(),
+            session: None,
+        }
     }
 }
 
@@ -33,7 +36,10 @@ impl fmt::Display for Actor {
         match self {
             Actor::Human(id) => write!(f, "human:{id}"),
             Actor::Agent { id, session: None } => write!(f, "agent:{id}"),
-            Actor::Agent { id, session: Some(session) } => write!(f, "agent:{id}#{session}"),
+            Actor::Agent {
+                id,
+                session: Some(session),
+            } => write!(f, "agent:{id}#{session}"),
             Actor::System(id) => write!(f, "system:{id}"),
         }
     }
@@ -46,12 +52,18 @@ impl FromStr for Actor {
     /// belongs to the id.
     fn from_str(text: &str) -> Result<Actor, Problem> {
         let malformed = || Problem::validation("actor: expected human:<id>, agent:<id> or system:<id>");
-        let (kind, id) = text.split_once(':').filter(|(_, id)| !id.is_empty()).ok_or_else(malformed)?;
+        let (kind, id) = text
+            .split_once(':')
+            .filter(|(_, id)| !id.is_empty())
+            .ok_or_else(malformed)?;
         match kind {
             "human" => Ok(Actor::Human(id.to_owned())),
             "system" => Ok(Actor::System(id.to_owned())),
             "agent" => Ok(match split_session(id) {
-                Some((id, session)) => Actor::Agent { id: id.to_owned(), session: Some(session.to_owned()) },
+                Some((id, session)) => Actor::Agent {
+                    id: id.to_owned(),
+                    session: Some(session.to_owned()),
+                },
                 None => Actor::agent(id),
             }),
             _ => Err(malformed()),
@@ -86,5 +98,79 @@ pub fn legacy_resolver_matches(entry: &str, actor: &Actor) -> bool {
     match actor {
         Actor::Agent { id, .. } => entry.strip_prefix("agent:") == Some(id),
         _ => entry == actor.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Actor, legacy_resolver_matches, resolver_matches};
+
+    fn actor(text: &str) -> Actor {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn an_actor_is_read_as_it_is_written() {
+        let session = |id: &str, session: &str| Actor::Agent {
+            id: id.into(),
+            session: Some(session.into()),
+        };
+        let cases = [
+            ("human:alice", Actor::Human("alice".into())),
+            ("human:a:b", Actor::Human("a:b".into())),
+            ("system:expiry", Actor::System("expiry".into())),
+            ("agent:deploybot/dev-team", Actor::agent("deploybot/dev-team")),
+            ("agent:a#sess_1", session("a", "sess_1")),
+            ("agent:a#sess_1#x", session("a", "sess_1#x")),
+            ("agent:a#b", Actor::agent("a#b")),
+            ("agent:a#sess_", Actor::agent("a#sess_")),
+            ("agent:a#b#sess_1", Actor::agent("a#b#sess_1")),
+            ("agent:#sess_1", Actor::agent("#sess_1")),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(text.parse::<Actor>(), Ok(expected.clone()), "{text}");
+            assert_eq!(expected.to_string(), text);
+        }
+        for text in ["", "alice", "human:", "agent:", "robot:x", "Human:alice", ":x"] {
+            assert!(text.parse::<Actor>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn whom_an_entry_means() {
+        let cases = [
+            ("human:alice", "human:alice", true),
+            ("human:alice", "human:Alice", false),
+            ("human:alice", "agent:alice", false),
+            ("system:x", "system:x", true),
+            ("agent:a", "agent:a", true),
+            ("agent:a", "agent:a#sess_1", true),
+            ("agent:a", "agent:ab", false),
+            ("agent:a#sess_1", "agent:a#sess_1", true),
+            ("agent:a#sess_1", "agent:a#sess_2", false),
+            ("agent:a#sess_1", "agent:a", false),
+            ("agent:a", "human:a", false),
+            ("human:a", "agent:a", false),
+            ("a", "agent:a", false),
+            ("", "agent:a", false),
+        ];
+        for (entry, who, expected) in cases {
+            assert_eq!(resolver_matches(entry, &actor(who)), expected, "{entry} {who}");
+        }
+    }
+
+    #[test]
+    fn an_agent_named_like_a_session_is_not_that_session() {
+        let impostor = Actor::agent("a#sess_1");
+        assert!(!resolver_matches("agent:a#sess_1", &impostor));
+        assert!(legacy_resolver_matches("agent:a#sess_1", &impostor));
+        assert!(!legacy_resolver_matches(
+            "agent:a#sess_1",
+            &actor("agent:a#sess_1")
+        ));
+        assert!(legacy_resolver_matches("agent:a", &actor("agent:a#sess_1")));
+        assert!(legacy_resolver_matches("human:alice", &actor("human:alice")));
+        assert!(!legacy_resolver_matches("human:alice", &actor("human:bob")));
+        assert!(!legacy_resolver_matches("human:alice", &actor("agent:alice")));
     }
 }

@@ -37,7 +37,9 @@ impl FromStr for Mode {
             "select" => Ok(Mode::Select),
             "input" => Ok(Mode::Input),
             "confirm" => Ok(Mode::Confirm),
-            _ => Err(Problem::validation("request.mode: expected select, input or confirm")),
+            _ => Err(Problem::validation(
+                "request.mode: expected select, input or confirm",
+            )),
         }
     }
 }
@@ -55,7 +57,11 @@ pub struct Choice {
 
 impl Choice {
     pub(crate) fn plain(value: &str, label: &str) -> Choice {
-        Choice { value: value.to_owned(), label: label.to_owned(), description: None }
+        Choice {
+            value: value.to_owned(),
+            label: label.to_owned(),
+            description: None,
+        }
     }
 }
 
@@ -94,7 +100,8 @@ impl Ask {
     pub(crate) fn check(&self) -> Result<(), Problem> {
         if let Some(value) = &self.repeated_value {
             let shown: String = value.chars().take(VALUE_SHOWN_CHARS).collect();
-            let message = format!("request.options: two options have the value {shown:?}, values must differ");
+            let message =
+                format!("request.options: two options have the value {shown:?}, values must differ");
             return Err(Problem::invalid_field(message));
         }
         if self.mode == Mode::Input {
@@ -108,12 +115,16 @@ impl Ask {
             return Ok(());
         };
         if self.mode == Mode::Input {
-            let fits = self.check_input(default).map_err(|why| format!("request.default_on_expire: {why}"));
+            let fits = self
+                .check_input(default)
+                .map_err(|why| format!("request.default_on_expire: {why}"));
             return fits.map_err(Problem::invalid_field);
         }
         match default.as_str() {
             Some(value) if self.lists(value) => Ok(()),
-            _ => Err(Problem::invalid_field("request.default_on_expire: expected an option's value or null")),
+            _ => Err(Problem::invalid_field(
+                "request.default_on_expire: expected an option's value or null",
+            )),
         }
     }
 
@@ -122,9 +133,7 @@ impl Ask {
         if !value.is_object() {
             return Err("expected an object that fits request.schema".to_owned());
         }
-        let schema = self.schema.as_ref().unwrap_or(&Value::Null);
-        let answer = ma2h_schema::answer::compile(schema)
-            .map_err(|why| format!("request.schema cannot be evaluated: {why}"))?;
+        let answer = compile(self.schema.as_ref().unwrap_or(&Value::Null))?;
         answer.check(value).map_err(|violation| violation.to_string())
     }
 }
@@ -133,22 +142,32 @@ impl Ask {
 const VALUE_SHOWN_CHARS: usize = 40;
 
 /// The names that JSON Schema's `type` knows.
-const TYPE_NAMES: [&str; 7] = ["null", "boolean", "object", "array", "number", "string", "integer"];
+const TYPE_NAMES: [&str; 7] = [
+    "null", "boolean", "object", "array", "number", "string", "integer",
+];
+
+fn compile(schema: &Value) -> Result<ma2h_schema::answer::Answer, String> {
+    ma2h_schema::answer::compile(schema).map_err(|why| format!("request.schema cannot be evaluated: {why}"))
+}
 
 /// An input ask is answered by an object, so its schema describes one, with something to fill in. What the fields say
-/// is not looked at, only that a validator can be made of them.
+/// is not looked at; but a schema that no answer can be held to would strand the ask with a person who cannot mend it.
 fn check_answerable(schema: Option<&Value>) -> Result<(), Problem> {
     let refused = |why: &str| Err(Problem::invalid_field(format!("request.schema: {why}")));
-    let Some(Value::Object(members)) = schema else {
+    let Some(schema @ Value::Object(members)) = schema else {
         return refused("expected a json schema that describes an object");
     };
     if !members.get("type").is_none_or(admits_object) {
         return refused("the answer is an object, expected \"type\": \"object\" or a list with it");
     }
-    if !members.get("properties").and_then(Value::as_object).is_some_and(|fields| !fields.is_empty()) {
+    if !members
+        .get("properties")
+        .and_then(Value::as_object)
+        .is_some_and(|fields| !fields.is_empty())
+    {
         return refused("expected properties with at least one field");
     }
-    Ok(())
+    compile(schema).map(|_| ()).map_err(Problem::invalid_field)
 }
 
 /// Whether a `type` keyword is a proper one and lets an object through.
@@ -158,7 +177,8 @@ fn admits_object(keyword: &Value) -> bool {
         Value::Array(names) => {
             let mut seen = HashSet::new();
             let is_proper = |name: &Value| {
-                name.as_str().is_some_and(|name| TYPE_NAMES.contains(&name) && seen.insert(name.to_owned()))
+                name.as_str()
+                    .is_some_and(|name| TYPE_NAMES.contains(&name) && seen.insert(name.to_owned()))
             };
             names.iter().all(is_proper) && names.iter().any(|name| name == "object")
         }

@@ -44,7 +44,9 @@ impl FromStr for AuthScheme {
             "hmac" => Ok(AuthScheme::Hmac),
             "bearer" => Ok(AuthScheme::Bearer),
             "apikey" => Ok(AuthScheme::ApiKey),
-            _ => Err(Problem::validation("callback.auth.scheme: expected hmac, bearer or apikey")),
+            _ => Err(Problem::validation(
+                "callback.auth.scheme: expected hmac, bearer or apikey",
+            )),
         }
     }
 }
@@ -61,7 +63,8 @@ pub struct Callback {
 }
 
 /// Checks what a callback URL must be whoever owns the host: absolute, `https` or `http`, with a host, without user-info
-/// (a credential in the open) and without a fragment (never sent, yet signed).
+/// (a credential in the open) and without a fragment (never sent, yet signed). A URL parser repairs what it can; what
+/// needs repair is refused, since the text is what is signed.
 pub fn check_url(text: &str) -> Result<Url, Problem> {
     let refused = |why: &str| Err(Problem::invalid_field(format!("callback.url: {why}")));
     let Ok(url) = Url::parse(text) else {
@@ -70,14 +73,20 @@ pub fn check_url(text: &str) -> Result<Url, Problem> {
     if !matches!(url.scheme(), "https" | "http") {
         return refused("expected an https url");
     }
-    if url.host_str().is_none_or(str::is_empty) {
-        return refused("expected a host");
-    }
-    if !url.username().is_empty() || url.password().is_some() {
+    let authority = text
+        .get(url.scheme().len()..)
+        .and_then(|rest| rest.strip_prefix("://"));
+    let Some(authority) = authority.and_then(|rest| rest.split(['/', '?', '#']).next()) else {
+        return refused("expected // and a host after the scheme");
+    };
+    if authority.contains('@') {
         return refused("must not carry user-info");
     }
     if url.fragment().is_some() {
         return refused("must not carry a fragment");
+    }
+    if text.contains(|letter: char| !letter.is_ascii_graphic() || letter == '\\') {
+        return refused("must be plain ascii, percent-encoded where it has to be");
     }
     Ok(url)
 }
@@ -95,8 +104,91 @@ pub fn host_of(url: &str) -> Result<String, Problem> {
 /// The same form of a host as an operator writes it, `agent.example` or `agent.example:8443`.
 pub fn host_text(host: &str) -> Result<String, Problem> {
     let refused = || Problem::invalid_field("host: expected host or host:port");
-    if host.is_empty() || host.contains(['/', '\\', '@', '?', '#']) || host.contains(char::is_whitespace) {
+    if host.contains(['/', '?', '#']) {
         return Err(refused());
     }
     host_of(&format!("https://{host}/")).map_err(|_| refused())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{check_url, host_of, host_text};
+    use crate::error::ErrorCode;
+
+    #[test]
+    fn a_host_has_one_text() {
+        let cases = [
+            ("https://agent.example/ma2h?x=1", "agent.example"),
+            ("https://AGENT.example:443/", "agent.example"),
+            ("HTTPS://agent.example", "agent.example"),
+            ("https://agent.example:8443/x", "agent.example:8443"),
+            ("https://agent.example:80", "agent.example:80"),
+            ("http://agent.example/x", "agent.example:80"),
+            ("http://agent.example:443/x", "agent.example"),
+            ("http://127.0.0.1:9000/x", "127.0.0.1:9000"),
+            ("https://[::1]:8443/x", "[::1]:8443"),
+            ("https://xn--bcher-kva.example/", "xn--bcher-kva.example"),
+            ("https://0x7f.1/", "127.0.0.1"),
+            ("https://agent.example/?to=a@b", "agent.example"),
+        ];
+        for (url, host) in cases {
+            assert_eq!(host_of(url).as_deref(), Ok(host), "{url}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_callback_url() {
+        let cases = [
+            ("", "absolute"),
+            ("/ma2h", "absolute"),
+            ("agent.example/ma2h", "absolute"),
+            ("https://", "absolute"),
+            ("https:///x/y#z", "fragment"),
+            ("https:agent.example", "// and a host"),
+            ("https:/agent.example", "// and a host"),
+            ("https://agent.example:99999/", "absolute"),
+            ("ftp://agent.example/", "https url"),
+            ("file:///etc/passwd", "https url"),
+            ("javascript:alert(1)", "https url"),
+            ("https://user:pw@agent.example/", "user-info"),
+            ("https://user@agent.example/", "user-info"),
+            ("https://@agent.example/", "user-info"),
+            ("https://agent.example/#part", "fragment"),
+            ("https://agent.example/#", "fragment"),
+            ("https://agent.example/a b", "ascii"),
+            ("https://agent.example/a\nb", "ascii"),
+            ("https://agent.example\\@evil.example/", "user-info"),
+            ("https://agent.example\\evil", "ascii"),
+            ("https://agent.example/\u{e9}", "ascii"),
+            (" https://agent.example/", "// and a host"),
+        ];
+        for (url, why) in cases {
+            let problem = check_url(url).unwrap_err();
+            assert_eq!(problem.code, ErrorCode::InvalidField, "{url:?}");
+            assert!(problem.message.starts_with("callback.url: "), "{url:?}");
+            assert!(problem.message.contains(why), "{url:?}: {}", problem.message);
+        }
+    }
+
+    #[test]
+    fn an_operator_writes_the_same_host() {
+        let cases = [
+            ("Agent.Example", Some("agent.example")),
+            ("agent.example:443", Some("agent.example")),
+            ("agent.example:8443", Some("agent.example:8443")),
+            ("127.0.0.1:80", Some("127.0.0.1:80")),
+            ("[::1]:8443", Some("[::1]:8443")),
+            ("", None),
+            (":8443", None),
+            ("agent.example/x", None),
+            ("https://agent.example", None),
+            ("user@agent.example", None),
+            ("agent.example?x", None),
+            ("agent example", None),
+            ("agent.example:port", None),
+        ];
+        for (host, text) in cases {
+            assert_eq!(host_text(host).ok().as_deref(), text, "{host:?}");
+        }
+    }
 }

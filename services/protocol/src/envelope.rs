@@ -95,7 +95,9 @@ impl FromStr for Priority {
             "normal" => Ok(Priority::Normal),
             "high" => Ok(Priority::High),
             "urgent" => Ok(Priority::Urgent),
-            _ => Err(Problem::validation("priority: expected low, normal, high or urgent")),
+            _ => Err(Problem::validation(
+                "priority: expected low, normal, high or urgent",
+            )),
         }
     }
 }
@@ -147,8 +149,12 @@ impl Envelope {
     /// Reads an envelope strictly. It refuses what it cannot read; whether a first submit may say so is for
     /// [`crate::submit::check`], so that what was stored under older rules stays readable.
     pub fn parse(text: &str) -> Result<Envelope, Problem> {
-        let node = json::parse_input(text)?;
-        let root = Fields::of(&node, "")?;
+        Envelope::read(&json::parse_input(text)?)
+    }
+
+    /// Reads an envelope from what [`json::parse_input`] made of its text.
+    pub fn read(node: &Node<'_>) -> Result<Envelope, Problem> {
+        let root = Fields::of(node, "")?;
         let agent = Fields::of(root.required("agent")?, "agent")?;
         let version = Version::parse(root.text("ma2h_version")?)?;
         let kind: MessageType = root.text("type")?.parse()?;
@@ -169,14 +175,22 @@ impl Envelope {
             to: root.owned_text("to")?,
             title: root.text("title")?.to_owned(),
             body: root.owned_text("body")?,
-            priority: root.optional_text("priority")?.map(str::parse).transpose()?.unwrap_or_default(),
+            priority: root
+                .optional_text("priority")?
+                .map(str::parse)
+                .transpose()?
+                .unwrap_or_default(),
             tags: root.texts("tags")?.unwrap_or_default(),
             sensitive: root.flag("sensitive", false)?,
             expires_at: expiry(&root)?,
             idempotency_key: root.owned_text("idempotency_key")?,
             ask: request.map(|request| read_ask(request, version)).transpose()?,
             task: action.map(read_task).transpose()?,
-            allowed_resolvers: block.as_ref().map(|b| b.texts("allowed_resolvers")).transpose()?.flatten(),
+            allowed_resolvers: block
+                .as_ref()
+                .map(|b| b.texts("allowed_resolvers"))
+                .transpose()?
+                .flatten(),
             callback: block.as_ref().map(read_callback).transpose()?.flatten(),
         })
     }
@@ -186,7 +200,9 @@ fn expiry(root: &Fields<'_, '_>) -> Result<Option<OffsetDateTime>, Problem> {
     let Some(text) = root.optional_text("expires_at")? else {
         return Ok(None);
     };
-    timestamp::parse(text).map(Some).ok_or_else(|| root.expected("expires_at", "expected an RFC 3339 time"))
+    timestamp::parse(text)
+        .map(Some)
+        .ok_or_else(|| root.expected("expires_at", "expected an RFC 3339 time"))
 }
 
 fn read_ask(request: &Fields<'_, '_>, version: Version) -> Result<Ask, Problem> {
@@ -201,7 +217,9 @@ fn read_ask(request: &Fields<'_, '_>, version: Version) -> Result<Ask, Problem> 
         (Mode::Select, None) => return Err(request.expected("options", "required for mode select")),
     };
     let schema = request.member("schema").filter(|_| mode == Mode::Input);
-    let default = request.member("default_on_expire").filter(|member| member.node != Node::Null);
+    let default = request
+        .member("default_on_expire")
+        .filter(|member| member.node != Node::Null);
     let (allow_edit, allow_respond, allow_ignore) = read_permissions(request)?;
     Ok(Ask {
         mode,
@@ -250,7 +268,10 @@ fn read_options(request: &Fields<'_, '_>) -> Result<Option<Vec<Choice>>, Problem
 
 fn repeated(options: &[Choice]) -> Option<String> {
     let mut seen = HashSet::new();
-    options.iter().find(|choice| !seen.insert(&choice.value)).map(|choice| choice.value.clone())
+    options
+        .iter()
+        .find(|choice| !seen.insert(&choice.value))
+        .map(|choice| choice.value.clone())
 }
 
 fn read_task(action: &Fields<'_, '_>) -> Result<Task, Problem> {
@@ -258,7 +279,10 @@ fn read_task(action: &Fields<'_, '_>) -> Result<Task, Problem> {
     for (index, item) in action.list("checklist")?.unwrap_or_default().iter().enumerate() {
         let path = format!("{}[{index}]", action.at("checklist"));
         let item = Fields::of(item, &path)?;
-        checklist.push(Item { text: item.text("text")?.to_owned(), done: item.flag("done", false)? });
+        checklist.push(Item {
+            text: item.text("text")?.to_owned(),
+            done: item.flag("done", false)?,
+        });
     }
     Ok(Task {
         instructions: action.text("instructions")?.to_owned(),
@@ -281,11 +305,21 @@ fn read_callback(block: &Fields<'_, '_>) -> Result<Option<Callback>, Problem> {
     let url = callback.text("url")?.to_owned();
     // The wire schema leaves `auth` open; a push without it has no key to be signed or let in with.
     let Some(auth) = callback.member("auth") else {
-        return Err(Problem::invalid_field(format!("{}: required for mode push", callback.at("auth"))));
+        return Err(Problem::invalid_field(format!(
+            "{}: required for mode push",
+            callback.at("auth")
+        )));
     };
     let path = callback.at("auth");
     let auth = Fields::of(&auth.node, &path)?;
     let scheme: AuthScheme = auth.text("scheme")?.parse()?;
     let credential_ref = auth.text(scheme.reference_name())?.to_owned();
-    Ok(Some(Callback { url, scheme, credential_ref }))
+    Ok(Some(Callback {
+        url,
+        scheme,
+        credential_ref,
+    }))
 }
+
+#[cfg(test)]
+mod tests;

@@ -57,7 +57,11 @@ const CODES: [(ErrorCode, &str, u16); 21] = [
     (ErrorCode::AgentIdMismatch, "agent_id_mismatch", 403),
     (ErrorCode::NotAuthorized, "not_authorized", 403),
     // 403 instead at a stopped principal's registration, where no session is gone (§16.4.1).
-    (ErrorCode::SessionClosedByOperator, "session_closed_by_operator", 410),
+    (
+        ErrorCode::SessionClosedByOperator,
+        "session_closed_by_operator",
+        410,
+    ),
     (ErrorCode::NotFound, "not_found", 404),
     (ErrorCode::MethodNotAllowed, "method_not_allowed", 405),
     (ErrorCode::Conflict, "conflict", 409),
@@ -77,7 +81,10 @@ const CODES: [(ErrorCode, &str, u16); 21] = [
 
 impl ErrorCode {
     fn row(self) -> (ErrorCode, &'static str, u16) {
-        CODES.into_iter().find(|(code, ..)| *code == self).unwrap_or((self, "internal", 500))
+        CODES
+            .into_iter()
+            .find(|(code, ..)| *code == self)
+            .unwrap_or((self, "internal", 500))
     }
 
     /// The code as the wire has it.
@@ -101,7 +108,9 @@ impl FromStr for ErrorCode {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let known = CODES.into_iter().find(|(_, name, _)| *name == text);
-        known.map(|(code, ..)| code).ok_or_else(|| UnknownErrorCode(text.to_owned()))
+        known
+            .map(|(code, ..)| code)
+            .ok_or_else(|| UnknownErrorCode(text.to_owned()))
     }
 }
 
@@ -118,7 +127,10 @@ pub struct Problem {
 impl Problem {
     /// A refusal with this code and text.
     pub fn new(code: ErrorCode, message: impl Into<String>) -> Problem {
-        Problem { code, message: message.into() }
+        Problem {
+            code,
+            message: message.into(),
+        }
     }
 
     /// 400: the body or a parameter is malformed.
@@ -166,6 +178,12 @@ mod tests {
             assert_eq!(code.http_status(), status);
         }
         assert!("nope".parse::<ErrorCode>().is_err());
-        assert_eq!(CODES.iter().filter(|(code, ..)| *code == ErrorCode::Internal).count(), 1);
+        assert_eq!(
+            CODES
+                .iter()
+                .filter(|(code, ..)| *code == ErrorCode::Internal)
+                .count(),
+            1
+        );
     }
 }

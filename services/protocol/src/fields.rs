@@ -21,7 +21,11 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     /// The field's name with its path.
     pub(crate) fn at(&self, name: &str) -> String {
-        if self.path.is_empty() { name.to_owned() } else { format!("{}.{name}", self.path) }
+        if self.path.is_empty() {
+            name.to_owned()
+        } else {
+            format!("{}.{name}", self.path)
+        }
     }
 
     pub(crate) fn member(&self, name: &str) -> Option<&'n Member<'a>> {
@@ -34,15 +38,23 @@ impl<'n, 'a> Fields<'n, 'a> {
 
     pub(crate) fn required(&self, name: &str) -> Result<&'n Node<'a>, Problem> {
         let member = self.member(name);
-        member.map(|member| &member.node).ok_or_else(|| self.expected(name, "required"))
+        member
+            .map(|member| &member.node)
+            .ok_or_else(|| self.expected(name, "required"))
     }
 
     pub(crate) fn text(&self, name: &str) -> Result<&'n str, Problem> {
-        self.required(name)?.as_str().ok_or_else(|| self.expected(name, "expected a string"))
+        self.required(name)?
+            .as_str()
+            .ok_or_else(|| self.expected(name, "expected a string"))
     }
 
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&'n str>, Problem> {
-        if self.has(name) { self.text(name).map(Some) } else { Ok(None) }
+        if self.has(name) {
+            self.text(name).map(Some)
+        } else {
+            Ok(None)
+        }
     }
 
     pub(crate) fn owned_text(&self, name: &str) -> Result<Option<String>, Problem> {
@@ -71,7 +83,9 @@ impl<'n, 'a> Fields<'n, 'a> {
         };
         let owned = |item: &Node<'_>| item.as_str().map(str::to_owned);
         let texts: Option<Vec<String>> = items.iter().map(owned).collect();
-        texts.map(Some).ok_or_else(|| self.expected(name, "expected an array of strings"))
+        texts
+            .map(Some)
+            .ok_or_else(|| self.expected(name, "expected an array of strings"))
     }
 
     pub(crate) fn expected(&self, name: &str, what: &str) -> Problem {

@@ -17,6 +17,8 @@ mod random;
 pub mod resolution;
 pub mod resolve;
 pub mod response;
+#[cfg(test)]
+mod samples;
 pub mod sign;
 pub mod submit;
 pub mod task;

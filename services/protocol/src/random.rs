@@ -32,8 +32,9 @@ impl Random {
     }
 
     pub(crate) fn string(&mut self) -> String {
-        const LETTERS: [&str; 14] =
-            ["a", "b", "Z", "0", " ", "\"", "\\", "/", "\n", "\u{0}", "é", "\u{fb33}", "😀", "\u{7f}"];
+        const LETTERS: [&str; 14] = [
+            "a", "b", "Z", "0", " ", "\"", "\\", "/", "\n", "\u{0}", "é", "\u{fb33}", "😀", "\u{7f}",
+        ];
         let length = self.below(6);
         (0..length).map(|_| LETTERS[self.below(LETTERS.len())]).collect()
     }
@@ -65,7 +66,22 @@ impl Random {
         };
         if self.below(2) == 0 {
             const BREAKS: [&str; 16] = [
-                "", ",", ":", "\"", "{", "}", "[", "]", "0", "-", ".", "e", "\\", "\\u", "\\ud83d\\ude00", "\\ud83d",
+                "",
+                ",",
+                ":",
+                "\"",
+                "{",
+                "}",
+                "[",
+                "]",
+                "0",
+                "-",
+                ".",
+                "e",
+                "\\",
+                "\\u",
+                "\\ud83d\\ude00",
+                "\\ud83d",
             ];
             let mut at = self.below(text.len() + 1);
             while !text.is_char_boundary(at) {

@@ -41,7 +41,10 @@ impl Resolution {
             MessageType::Notify => false,
             MessageType::Ask => !matches!(self, Resolution::Completed | Resolution::Dismissed),
             MessageType::Task => {
-                matches!(self, Resolution::Completed | Resolution::Dismissed | Resolution::Expired)
+                matches!(
+                    self,
+                    Resolution::Completed | Resolution::Dismissed | Resolution::Expired
+                )
             }
         }
     }

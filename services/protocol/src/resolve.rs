@@ -34,7 +34,11 @@ pub struct Answer {
 pub fn decide(envelope: &Envelope, resolver: &Actor, body_text: &str) -> Result<Answer, Problem> {
     let body = json::parse_input(body_text)?;
     ma2h_schema::resolve::check_shape(&body.to_value())?;
-    let resolution: Resolution = body.get("resolution").and_then(Node::as_str).unwrap_or_default().parse()?;
+    let resolution: Resolution = body
+        .get("resolution")
+        .and_then(Node::as_str)
+        .unwrap_or_default()
+        .parse()?;
     if envelope.kind == MessageType::Notify {
         return Err(Problem::invalid_field("resolution: a notify is not resolved"));
     }
@@ -48,7 +52,10 @@ pub fn decide(envelope: &Envelope, resolver: &Actor, body_text: &str) -> Result<
         (Some(ask), Some(value)) => check_value(ask, value)?,
         _ => false,
     };
-    Ok(Answer { resolution, detail: detail(&body, edited) })
+    Ok(Answer {
+        resolution,
+        detail: detail(&body, edited),
+    })
 }
 
 /// Whether `actor` may resolve: whom the list names; without a list the addressee, or, if there is none, only the
@@ -73,7 +80,11 @@ pub fn may_resolve(envelope: &Envelope, actor: &Actor) -> bool {
 
 /// What an expiry comes to: the detail, whether the default applied, and who is said to have acted.
 pub fn expiry_detail(envelope: &Envelope) -> (String, bool, &'static str) {
-    match envelope.ask.as_ref().and_then(|ask| ask.default_on_expire_text.as_ref()) {
+    match envelope
+        .ask
+        .as_ref()
+        .and_then(|ask| ask.default_on_expire_text.as_ref())
+    {
         Some(value) => (format!("{{\"value\":{value}}}"), true, ACTOR_DEFAULT),
         None => ("{}".to_owned(), false, ACTOR_EXPIRY),
     }
@@ -100,7 +111,9 @@ fn check_verb(envelope: &Envelope, resolution: Resolution) -> Result<(), Problem
 
 fn check_sizes(body: &Node<'_>) -> Result<(), Problem> {
     let over = |name: &str, bytes_max: usize| {
-        Err(Problem::invalid_field(format!("{name}: longer than {bytes_max} bytes")))
+        Err(Problem::invalid_field(format!(
+            "{name}: longer than {bytes_max} bytes"
+        )))
     };
     let comment = body.get("comment").and_then(Node::as_str).unwrap_or_default();
     if comment.len() > COMMENT_BYTES_MAX {
@@ -116,7 +129,9 @@ fn check_sizes(body: &Node<'_>) -> Result<(), Problem> {
 /// Whether `value` answers the ask; says whether it is a string outside the options, which is what `edited` means.
 fn check_value(ask: &Ask, value: &Node<'_>) -> Result<bool, Problem> {
     if ask.mode == Mode::Input {
-        let fits = ask.check_input(&value.to_value()).map_err(|why| format!("value: {why}"));
+        let fits = ask
+            .check_input(&value.to_value())
+            .map_err(|why| format!("value: {why}"));
         return fits.map(|()| false).map_err(Problem::invalid_field);
     }
     let Some(value) = value.as_str() else {
@@ -125,7 +140,9 @@ fn check_value(ask: &Ask, value: &Node<'_>) -> Result<bool, Problem> {
     match (ask.lists(value), ask.allow_edit) {
         (true, _) => Ok(false),
         (false, true) => Ok(true),
-        (false, false) => Err(Problem::invalid_field("value: expected one of the options' values")),
+        (false, false) => Err(Problem::invalid_field(
+            "value: expected one of the options' values",
+        )),
     }
 }
 
@@ -136,6 +153,14 @@ fn detail(body: &Node<'_>, edited: bool) -> String {
     if edited {
         members.push("\"edited\":true".to_owned());
     }
-    members.extend(["comment", "checklist"].iter().filter_map(|name| body.member(name)).map(written));
+    members.extend(
+        ["comment", "checklist"]
+            .iter()
+            .filter_map(|name| body.member(name))
+            .map(written),
+    );
     format!("{{{}}}", members.join(","))
 }
+
+#[cfg(test)]
+mod tests;

@@ -59,12 +59,15 @@ pub fn state_of(envelope_text: &str) -> Option<&RawValue> {
 }
 
 fn agent(parts: &ResponseParts<'_>) -> String {
-    object(&[member("id", &quoted(parts.agent_id)), member("run_id", &quoted(parts.run_id))])
+    object(&[
+        member("id", &quoted(parts.agent_id)),
+        member("run_id", &quoted(parts.run_id)),
+    ])
 }
 
 /// The inner object; a task has one only where there is a comment or a checklist to carry (§6).
 fn inner(parts: &ResponseParts<'_>) -> Option<String> {
-    let detail = parts.detail.trim().trim_start_matches('{').trim_end_matches('}').trim();
+    let detail = inside(parts.detail);
     if !parts.is_ask && detail.is_empty() {
         return None;
     }
@@ -78,6 +81,13 @@ fn inner(parts: &ResponseParts<'_>) -> Option<String> {
     Some(object(&members))
 }
 
+/// What stands between an object's braces.
+fn inside(object_text: &str) -> &str {
+    let text = object_text.trim();
+    let opened = text.strip_prefix('{').unwrap_or(text);
+    opened.strip_suffix('}').unwrap_or(opened).trim()
+}
+
 fn member(name: &str, text: &str) -> String {
     format!("\"{name}\":{text}")
 }
@@ -85,3 +95,6 @@ fn member(name: &str, text: &str) -> String {
 fn object(members: &[String]) -> String {
     format!("{{{}}}", members.join(","))
 }
+
+#[cfg(test)]
+mod tests;

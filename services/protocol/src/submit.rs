@@ -38,3 +38,6 @@ fn check_route(envelope: &Envelope) -> Result<(), Problem> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -31,12 +31,21 @@ impl Version {
             return Err(malformed());
         }
         if major != "0" {
-            let message = format!("ma2h_version: major {} is not supported, this hub speaks 0.x", clip(major));
+            let message = format!(
+                "ma2h_version: major {} is not supported, this hub speaks 0.x",
+                clip(major)
+            );
             return Err(Problem::new(ErrorCode::VersionNotSupported, message));
         }
-        let too_large =
-            |_| Problem::new(ErrorCode::VersionNotSupported, "ma2h_version: the minor is out of range");
-        Ok(Version { minor: minor.parse().map_err(too_large)? })
+        let too_large = |_| {
+            Problem::new(
+                ErrorCode::VersionNotSupported,
+                "ma2h_version: the minor is out of range",
+            )
+        };
+        Ok(Version {
+            minor: minor.parse().map_err(too_large)?,
+        })
     }
 
     /// The number after the dot.
@@ -52,7 +61,9 @@ impl fmt::Display for Version {
 }
 
 fn is_canonical_number(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) && (text == "0" || !text.starts_with('0'))
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_digit())
+        && (text == "0" || !text.starts_with('0'))
 }
 
 /// A client's text in an error stays short; the caller has made sure that it is ASCII.
@@ -67,7 +78,13 @@ mod tests {
 
     #[test]
     fn spellings() {
-        let accepted = [("0.0", 0), ("0.3", 3), (HUB_VERSION, HUB_MINOR), ("0.10", 10), ("0.4294967295", u32::MAX)];
+        let accepted = [
+            ("0.0", 0),
+            ("0.3", 3),
+            (HUB_VERSION, HUB_MINOR),
+            ("0.10", 10),
+            ("0.4294967295", u32::MAX),
+        ];
         for (text, minor) in accepted {
             let version = Version::parse(text).unwrap();
             assert_eq!(version.minor(), minor, "{text}");

@@ -24,7 +24,10 @@ pub struct Delivery {
 impl Delivery {
     fn to_json(&self) -> String {
         let mut members = vec![member("state", &quoted(&self.state))];
-        members.extend(self.delivered_at.map(|at| member("delivered_at", &quoted(&timestamp::format(at)))));
+        members.extend(
+            self.delivered_at
+                .map(|at| member("delivered_at", &quoted(&timestamp::format(at)))),
+        );
         object(&members)
     }
 }
@@ -69,7 +72,9 @@ pub fn human_view(
         view.push(member("response", &without_member(response, "state")?));
     }
     view.extend(delivery.map(|delivery| member("delivery", &delivery.to_json())));
-    view.extend(rendered_body_html.map(|html| member("rendered", &object(&[member("body_html", &quoted(html))]))));
+    view.extend(
+        rendered_body_html.map(|html| member("rendered", &object(&[member("body_html", &quoted(html))]))),
+    );
     Ok(object(&view))
 }
 
@@ -79,12 +84,22 @@ fn opening(id: &str, status: &str) -> Vec<String> {
 
 /// An object without one of its members; anything else as it is.
 fn without(value: &RawValue, name: &str) -> Result<String, Problem> {
-    if value.get().starts_with('{') { without_member(value.get(), name) } else { Ok(value.get().to_owned()) }
+    if value.get().starts_with('{') {
+        without_member(value.get(), name)
+    } else {
+        Ok(value.get().to_owned())
+    }
 }
 
 fn without_member(object_text: &str, name: &str) -> Result<String, Problem> {
-    let kept = members(object_text)?.into_iter().filter(|(member, _)| member != name);
-    Ok(object(&kept.map(|(name, value)| member(&name, value.get())).collect::<Vec<_>>()))
+    let kept = members(object_text)?
+        .into_iter()
+        .filter(|(member, _)| member != name);
+    Ok(object(
+        &kept
+            .map(|(name, value)| member(&name, value.get()))
+            .collect::<Vec<_>>(),
+    ))
 }
 
 fn member(name: &str, text: &str) -> String {
@@ -94,3 +109,6 @@ fn member(name: &str, text: &str) -> String {
 fn object(members: &[String]) -> String {
     format!("{{{}}}", members.join(","))
 }
+
+#[cfg(test)]
+mod tests;

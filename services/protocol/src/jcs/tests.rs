@@ -113,5 +113,8 @@ fn the_canonical_form_is_its_own() {
 #[test]
 fn keys_sort_by_utf16() {
     let value: Value = parse_strict("{\"\u{fb33}\":1,\"😀\":2,\"a\":{\"b\":1,\"a\":2}}").unwrap();
-    assert_eq!(canonical(&value).unwrap(), "{\"a\":{\"a\":2,\"b\":1},\"😀\":2,\"\u{fb33}\":1}");
+    assert_eq!(
+        canonical(&value).unwrap(),
+        "{\"a\":{\"a\":2,\"b\":1},\"😀\":2,\"\u{fb33}\":1}"
+    );
 }

@@ -11,9 +11,16 @@ use crate::error::Problem;
 /// The idempotency comparison uses it (§8.1). JCS would not do: it writes 2^53 and 2^53+1 alike, so that a changed
 /// payload would pass for a retry.
 pub fn lossless_digest(text: &str, skip: &[&[&str]]) -> Result<[u8; 32], Problem> {
-    let mut hasher = Sha256::new();
-    feed(&mut hasher, &super::parse(text)?, skip);
-    Ok(hasher.finalize().into())
+    super::parse(text).map(|node| node.lossless_digest(skip))
+}
+
+impl Node<'_> {
+    /// See [`lossless_digest`].
+    pub fn lossless_digest(&self, skip: &[&[&str]]) -> [u8; 32] {
+        let mut hasher = Sha256::new();
+        feed(&mut hasher, self, skip);
+        hasher.finalize().into()
+    }
 }
 
 /// Every value opens with its kind, and everything of variable length with that length: no two values share a form.
@@ -32,7 +39,10 @@ fn feed(hasher: &mut Sha256, node: &Node<'_>, skip: &[&[&str]]) {
         }
         Node::Object(members) => {
             let is_skipped = |name: &str| skip.contains(&[name].as_slice());
-            let mut kept: Vec<_> = members.iter().filter(|member| !is_skipped(&member.name)).collect();
+            let mut kept: Vec<_> = members
+                .iter()
+                .filter(|member| !is_skipped(&member.name))
+                .collect();
             kept.sort_unstable_by(|one, other| one.name.cmp(&other.name));
             feed_length(hasher, b'o', kept.len());
             for member in kept {

@@ -10,13 +10,17 @@ use crate::error::Problem;
 /// The top-level members in order, values verbatim.
 pub fn members(object_text: &str) -> Result<Vec<(String, &RawValue)>, Problem> {
     let read: Result<Members<'_>, _> = serde_json::from_str(object_text);
-    read.map(|members| members.0).map_err(|error| Problem::validation(format!("malformed json: {error}")))
+    read.map(|members| members.0)
+        .map_err(|error| Problem::validation(format!("malformed json: {error}")))
 }
 
 /// The value of one top-level member, verbatim.
 pub fn member<'a>(object_text: &'a str, name: &str) -> Option<&'a RawValue> {
     let members = members(object_text).ok()?;
-    members.into_iter().find(|(member, _)| member == name).map(|(_, value)| value)
+    members
+        .into_iter()
+        .find(|(member, _)| member == name)
+        .map(|(_, value)| value)
 }
 
 struct Members<'a>(Vec<(String, &'a RawValue)>);

@@ -63,7 +63,9 @@ impl<'a> Node<'a> {
             Node::String(text) => Value::String(text.clone().into_owned()),
             Node::Array(items) => items.iter().map(Node::to_value).collect(),
             Node::Object(members) => {
-                let entries = members.iter().map(|m| (m.name.clone().into_owned(), m.node.to_value()));
+                let entries = members
+                    .iter()
+                    .map(|m| (m.name.clone().into_owned(), m.node.to_value()));
                 Value::Object(entries.collect())
             }
         }
@@ -81,5 +83,8 @@ fn number(text: &str) -> Value {
         }
     }
     // The scanner lets only finite doubles through.
-    text.parse().ok().and_then(Number::from_f64).map_or(Value::Null, Value::Number)
+    text.parse()
+        .ok()
+        .and_then(Number::from_f64)
+        .map_or(Value::Null, Value::Number)
 }

@@ -13,8 +13,15 @@ const PATH_SHOWN_STEPS: usize = 8;
 
 /// Reads `text` as one JSON value with nothing after it.
 pub(super) fn scan(text: &str, nesting_max: usize) -> Result<Node<'_>, Problem> {
-    let mut scanner = Scanner { text, at: 0, nesting: 0, nesting_max };
-    let node = scanner.document().map_err(|fault| Problem::validation(fault.to_string()))?;
+    let mut scanner = Scanner {
+        text,
+        at: 0,
+        nesting: 0,
+        nesting_max,
+    };
+    let node = scanner
+        .document()
+        .map_err(|fault| Problem::validation(fault.to_string()))?;
     Ok(node)
 }
 
@@ -46,8 +53,18 @@ impl fmt::Display for Fault {
         if self.path.is_empty() {
             return Ok(());
         }
-        let shown: String = self.path.iter().rev().take(PATH_SHOWN_STEPS).map(String::as_str).collect();
-        let more = if self.path.len() > PATH_SHOWN_STEPS { "…" } else { "" };
+        let shown: String = self
+            .path
+            .iter()
+            .rev()
+            .take(PATH_SHOWN_STEPS)
+            .map(String::as_str)
+            .collect();
+        let more = if self.path.len() > PATH_SHOWN_STEPS {
+            "…"
+        } else {
+            ""
+        };
         write!(f, ", in {}{more}", shown.trim_start_matches('.'))
     }
 }
@@ -109,8 +126,14 @@ impl<'a> Scanner<'a> {
             }
             self.skip_space();
             let start = self.at;
-            let node = self.value().map_err(|fault| fault.within(format!(".{}", shown(&name))))?;
-            members.push(Member { name, text: &self.text[start..self.at], node });
+            let node = self
+                .value()
+                .map_err(|fault| fault.within(format!(".{}", shown(&name))))?;
+            members.push(Member {
+                name,
+                text: &self.text[start..self.at],
+                node,
+            });
             self.skip_space();
             if self.take(b'}') {
                 break;
@@ -120,9 +143,11 @@ impl<'a> Scanner<'a> {
             }
         }
         match duplicate(&members) {
-            Some(name) => {
-                Err(Fault { message: format!("duplicate key {name:?}"), offset: opened, path: Vec::new() })
-            }
+            Some(name) => Err(Fault {
+                message: format!("duplicate key {name:?}"),
+                offset: opened,
+                path: Vec::new(),
+            }),
             None => Ok(Node::Object(members)),
         }
     }
@@ -194,7 +219,10 @@ impl<'a> Scanner<'a> {
         let mut decoded: Option<String> = None;
         loop {
             let start = self.at;
-            while self.peek().is_some_and(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\') {
+            while self
+                .peek()
+                .is_some_and(|byte| byte >= 0x20 && byte != b'"' && byte != b'\\')
+            {
                 self.at += 1;
             }
             let plain = &self.text[start..self.at];
@@ -286,7 +314,11 @@ impl<'a> Scanner<'a> {
     }
 
     fn fault<T>(&self, message: &str) -> Scanned<T> {
-        Err(Fault { message: message.to_owned(), offset: self.at, path: Vec::new() })
+        Err(Fault {
+            message: message.to_owned(),
+            offset: self.at,
+            path: Vec::new(),
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 use serde_json::{Value, json};
 
-use super::{INPUT_NESTING_MAX, NESTING_MAX, lossless_digest, member, members, parse_input, parse_strict, quoted};
+use super::{
+    INPUT_NESTING_MAX, NESTING_MAX, lossless_digest, member, members, parse_input, parse_strict, quoted,
+};
 use crate::error::ErrorCode;
 use crate::random::Random;
 
@@ -13,24 +15,54 @@ fn what_is_refused_is_said_and_where() {
     let cases = [
         (r#"{"a":1,"a":2}"#, r#"duplicate key "a" at byte 0"#),
         (r#"{"a":1,"\u0061":2}"#, r#"duplicate key "a" at byte 0"#),
-        (r#"{"request":{"options":[0,{"b":1,"c":2,"b":3}]}}"#, r#"duplicate key "b" at byte 25, in request.options[1]"#),
+        (
+            r#"{"request":{"options":[0,{"b":1,"c":2,"b":3}]}}"#,
+            r#"duplicate key "b" at byte 25, in request.options[1]"#,
+        ),
         (r#"{"":1,"":2}"#, r#"duplicate key "" at byte 0"#),
-        (r#"{"n":1e400}"#, "number out of the range of a double at byte 5, in n"),
-        (r"[-1e400]", "number out of the range of a double at byte 1, in [0]"),
+        (
+            r#"{"n":1e400}"#,
+            "number out of the range of a double at byte 5, in n",
+        ),
+        (
+            r"[-1e400]",
+            "number out of the range of a double at byte 1, in [0]",
+        ),
         (r#"["\ud83d"]"#, "lone surrogate in a string at byte 8, in [0]"),
         (r#"["\ude00"]"#, "lone surrogate in a string at byte 8, in [0]"),
         (r#"["\ud83dx"]"#, "lone surrogate in a string at byte 8, in [0]"),
-        (r#"["\ud83d\ud83d"]"#, "lone surrogate in a string at byte 14, in [0]"),
-        (r#"["\ud83d\u0061"]"#, "lone surrogate in a string at byte 14, in [0]"),
+        (
+            r#"["\ud83d\ud83d"]"#,
+            "lone surrogate in a string at byte 14, in [0]",
+        ),
+        (
+            r#"["\ud83d\u0061"]"#,
+            "lone surrogate in a string at byte 14, in [0]",
+        ),
         (r#"{"\udc00":1}"#, "lone surrogate in a string at byte 8"),
-        ("{} {}", "malformed json: unexpected text after the value at byte 3"),
+        (
+            "{} {}",
+            "malformed json: unexpected text after the value at byte 3",
+        ),
         ("", "malformed json: unexpected end, expected a value at byte 0"),
         ("\u{feff}{}", "malformed json: expected a value at byte 0"),
         (r#"{"a" 1}"#, "malformed json: expected ':' after a key at byte 5"),
-        (r#"{"a":1,}"#, "malformed json: expected a key in quotes at byte 7"),
-        ("[1 2]", "malformed json: expected ',' or ']' in an array at byte 3"),
-        ("{\"a\":1 \"b\":2}", "malformed json: expected ',' or '}' in an object at byte 7"),
-        ("[01]", "malformed json: expected ',' or ']' in an array at byte 2, in"),
+        (
+            r#"{"a":1,}"#,
+            "malformed json: expected a key in quotes at byte 7",
+        ),
+        (
+            "[1 2]",
+            "malformed json: expected ',' or ']' in an array at byte 3",
+        ),
+        (
+            "{\"a\":1 \"b\":2}",
+            "malformed json: expected ',' or '}' in an object at byte 7",
+        ),
+        (
+            "[01]",
+            "malformed json: expected ',' or ']' in an array at byte 2",
+        ),
         ("[1.]", "malformed json: expected a digit at byte 3, in [0]"),
         ("[.5]", "malformed json: expected a value at byte 1, in [0]"),
         ("[+1]", "malformed json: expected a value at byte 1, in [0]"),
@@ -39,17 +71,25 @@ fn what_is_refused_is_said_and_where() {
         ("[NaN]", "malformed json: expected a value at byte 1, in [0]"),
         ("tru", "malformed json: expected a value at byte 0"),
         ("\"a", "malformed json: unexpected end in a string at byte 2"),
-        ("\"a\nb\"", "malformed json: control character in a string at byte 2"),
+        (
+            "\"a\nb\"",
+            "malformed json: control character in a string at byte 2",
+        ),
         (r#""\x""#, "malformed json: unknown escape in a string at byte 2"),
-        (r#""\u00g0""#, "malformed json: expected four hex digits after \\u at byte 3"),
-        ("\"\\u00é\"", "malformed json: expected four hex digits after \\u at byte 3"),
+        (
+            r#""\u00g0""#,
+            "malformed json: expected four hex digits after \\u at byte 3",
+        ),
+        (
+            "\"\\u00é\"",
+            "malformed json: expected four hex digits after \\u at byte 3",
+        ),
         ("\"\\é\"", "malformed json: unknown escape in a string at byte 2"),
     ];
     for (text, message) in cases {
         let problem = parse_strict(text).unwrap_err();
         assert_eq!(problem.code, ErrorCode::ValidationError, "{text}");
-        // A fault in an array between its items names the array alone.
-        assert_eq!(problem.message, message.trim_end_matches(", in"), "{text}");
+        assert_eq!(problem.message, message, "{text}");
     }
 }
 
@@ -92,7 +132,10 @@ fn nesting_is_bounded() {
     assert!(serde_json::from_str::<Value>(&nested(NESTING_MAX)).is_ok());
     for levels in [NESTING_MAX + 1, 250, 1_000_000] {
         let message = parse_strict(&nested(levels)).unwrap_err().message;
-        assert!(message.starts_with("nested deeper than 127 levels at byte 127, in [0][0]"), "{message}");
+        assert!(
+            message.starts_with("nested deeper than 127 levels at byte 127, in [0][0]"),
+            "{message}"
+        );
     }
     assert!(parse_input(&nested(INPUT_NESTING_MAX + 1)).is_err());
     // Side by side is not deep.
@@ -109,7 +152,9 @@ fn agrees_with_serde_json_on_what_is_json() {
         match parse_strict(&text) {
             Ok(_) => assert!(theirs, "only we take {text}"),
             Err(problem) => assert!(
-                !theirs || problem.message.starts_with("duplicate key") || problem.message.starts_with("number out"),
+                !theirs
+                    || problem.message.starts_with("duplicate key")
+                    || problem.message.starts_with("number out"),
                 "only they take {text}: {problem}"
             ),
         }
@@ -144,10 +189,16 @@ fn the_digest_tells_apart_what_differs() {
     const SKIP: [&[&str]; 2] = [&["agent", "session"], &["agent", "run_id"]];
     let digest = |text: &str| lossless_digest(text, &SKIP).unwrap();
     let same = [
-        (r#"{"a":1,"b":[{"c":2,"d":3}]}"#, r#"{ "b": [{"d":3,"c":2}], "a": 1 }"#),
+        (
+            r#"{"a":1,"b":[{"c":2,"d":3}]}"#,
+            r#"{ "b": [{"d":3,"c":2}], "a": 1 }"#,
+        ),
         (r#"{"a":"a"}"#, r#"{"\u0061":"\u0061"}"#),
         (r#"["\ud83d\ude00/"]"#, r#"["😀\/"]"#),
-        (r#"{"agent":{"id":"x","run_id":"1"}}"#, r#"{"agent":{"session":"sess_2","id":"x"}}"#),
+        (
+            r#"{"agent":{"id":"x","run_id":"1"}}"#,
+            r#"{"agent":{"session":"sess_2","id":"x"}}"#,
+        ),
         (r#"{"\u0061gent":{"run_id":"1"}}"#, r#"{"agent":{}}"#),
     ];
     for (one, other) in same {
@@ -168,9 +219,15 @@ fn the_digest_tells_apart_what_differs() {
         (r#"{"a":null}"#, "{}"),
         (r#"{"a":"e\u0301"}"#, r#"{"a":"é"}"#),
         (r#"{"agent":{"id":"x"}}"#, r#"{"agent":{"id":"y"}}"#),
-        (r#"{"agent":{"labels":{"run_id":"1"}}}"#, r#"{"agent":{"labels":{"run_id":"2"}}}"#),
+        (
+            r#"{"agent":{"labels":{"run_id":"1"}}}"#,
+            r#"{"agent":{"labels":{"run_id":"2"}}}"#,
+        ),
         (r#"{"agent":[{"run_id":"1"}]}"#, r#"{"agent":[{"run_id":"2"}]}"#),
-        (r#"{"state":{"agent":{"run_id":"1"}}}"#, r#"{"state":{"agent":{"run_id":"2"}}}"#),
+        (
+            r#"{"state":{"agent":{"run_id":"1"}}}"#,
+            r#"{"state":{"agent":{"run_id":"2"}}}"#,
+        ),
         (r#"{"run_id":"1"}"#, r#"{"run_id":"2"}"#),
     ];
     for (one, other) in different {
@@ -193,8 +250,16 @@ fn a_spelling_changes_no_digest() {
 #[test]
 fn members_are_verbatim_and_in_order() {
     let text = r#" { "b" : {"x":1.0, "y":9007199254740993} , "\u0061":[ 1e2 ],"c":"\u0041" } "#;
-    let found: Vec<_> = members(text).unwrap().into_iter().map(|(name, raw)| (name, raw.get())).collect();
-    let expected = [("b", r#"{"x":1.0, "y":9007199254740993}"#), ("a", "[ 1e2 ]"), ("c", r#""\u0041""#)];
+    let found: Vec<_> = members(text)
+        .unwrap()
+        .into_iter()
+        .map(|(name, raw)| (name, raw.get()))
+        .collect();
+    let expected = [
+        ("b", r#"{"x":1.0, "y":9007199254740993}"#),
+        ("a", "[ 1e2 ]"),
+        ("c", r#""\u0041""#),
+    ];
     assert_eq!(found, expected.map(|(name, raw)| (name.to_owned(), raw)));
     assert_eq!(member(text, "a").unwrap().get(), "[ 1e2 ]");
     assert!(member(text, "d").is_none());

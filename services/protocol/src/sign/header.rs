@@ -37,5 +37,9 @@ pub fn parse_header(value: &str) -> Option<Header<'_>> {
     let t_text = t?;
     let t: i64 = t_text.parse().ok()?;
     // What is signed is the text; a number has one.
-    (t.to_string() == t_text).then_some(Header { t, jti: jti?, v1: v1? })
+    (t.to_string() == t_text).then_some(Header {
+        t,
+        jti: jti?,
+        v1: v1?,
+    })
 }

@@ -110,9 +110,12 @@ pub fn verify(key: &VerifyingKey, canonical: &str, v1: &str) -> bool {
         return false;
     };
     match key {
-        VerifyingKey::Hmac(mac) => {
-            mac.as_ref().clone().chain_update(canonical).verify_slice(&signature).is_ok()
-        }
+        VerifyingKey::Hmac(mac) => mac
+            .as_ref()
+            .clone()
+            .chain_update(canonical)
+            .verify_slice(&signature)
+            .is_ok(),
         VerifyingKey::Ed25519(key) => ed25519_dalek::Signature::from_slice(&signature)
             .is_ok_and(|signature| key.verify_strict(canonical.as_bytes(), &signature).is_ok()),
     }

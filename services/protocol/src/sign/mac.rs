@@ -23,5 +23,8 @@ pub fn decode_mac(v1: &str) -> Option<Vec<u8>> {
     if padding != 0 && padding != (4 - body.len() % 4) % 4 {
         return None;
     }
-    BASE64URL.decode(body).ok().filter(|bytes| bytes.len() >= MAC_BYTES_MIN)
+    BASE64URL
+        .decode(body)
+        .ok()
+        .filter(|bytes| bytes.len() >= MAC_BYTES_MIN)
 }

@@ -56,7 +56,11 @@ pub fn verify_push(
     }
     let response = json::parse(body).map_err(|_| VerifyError::Body)?;
     let text = |name: &str| response.get(name).and_then(Node::as_str).ok_or(VerifyError::Body);
-    let inner = |name: &str| response.get("response").and_then(|inner| inner.get(name)?.as_str());
+    let inner = |name: &str| {
+        response
+            .get("response")
+            .and_then(|inner| inner.get(name)?.as_str())
+    };
     let context = PushContext {
         ma2h_version: text("ma2h_version")?,
         callback_url,
