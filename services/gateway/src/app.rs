@@ -2,30 +2,100 @@
 
 use std::sync::Arc;
 
-use hub_platform::{config::Config, db::Pool, grpc::TracedChannel, shutdown::Shutdown};
-use hub_proto::{
-    delivery::delivery_client::DeliveryClient, lifecycle::lifecycle_client::LifecycleClient,
-    presence::presence_client::PresenceClient,
-};
+use hub_platform::config::Config;
+use hub_platform::db::{self, Pool, Tier};
+use hub_platform::grpc::{self, TraceContext, TracedChannel};
+use hub_platform::nats::Nats;
+use hub_platform::shutdown::Shutdown;
+use hub_proto::delivery::delivery_client::DeliveryClient;
+use hub_proto::lifecycle::lifecycle_client::LifecycleClient;
+use hub_proto::presence::presence_client::PresenceClient;
 
-use crate::{auth::cache::Cache, wakes::Wakes};
+use crate::Error;
+use crate::auth::cache::Cache;
+use crate::auth::held::Held;
+use crate::discovery::keys::Keys;
+use crate::edge::body::Budget;
+use crate::health::Peers;
+use crate::presence::Touches;
+use crate::wakes::Wakes;
 
 /// The gateway's shared state, one per process, handed to every handler as `State<Arc<App>>`.
 pub(crate) struct App {
     /// The whole configuration.
     pub(crate) config: Arc<Config>,
+    /// The base of the URLs the hub hands out, without a slash at its end.
+    pub(crate) public_url: String,
     /// Connections as the role that writes schema `directory`.
     pub(crate) pool: Pool,
-    /// Every state of a message. Clone it to call.
+    /// Every state of a message. Clone it to call, through [`App::ask`].
     pub(crate) lifecycle: LifecycleClient<TracedChannel>,
     /// Secrets, keys, callback hosts.
     pub(crate) delivery: DeliveryClient<TracedChannel>,
     /// Who is there.
     pub(crate) presence: PresenceClient<TracedChannel>,
+    /// The tiers behind this one, for readiness.
+    pub(crate) peers: Peers,
     /// What happened, on whichever replica; hints only.
     pub(crate) wakes: Wakes,
     /// Principals looked up a moment ago.
     pub(crate) principals: Cache,
+    /// Who has a call held open, and whether they still may.
+    pub(crate) held: Held,
+    /// What the request bodies in hand may take together.
+    pub(crate) bodies: Budget,
+    /// Signs of life on their way to presence.
+    pub(crate) touches: Touches,
+    /// The hub's public keys, read a moment ago.
+    pub(crate) keys: Keys,
     /// Ends held calls, and what runs in the background.
     pub(crate) shutdown: Shutdown,
+}
+
+impl App {
+    /// Nothing is connected before it is used. `nats` is none where a test does without.
+    pub(crate) fn new(
+        config: Arc<Config>,
+        public_url: String,
+        nats: Option<Nats>,
+        shutdown: Shutdown,
+    ) -> Result<Self, Error> {
+        let pool = db::connect(&config.database, Tier::Gateway)?;
+        let lifecycle = grpc::channel(&config.peers, &config.peers.lifecycle_urls)?;
+        let delivery = grpc::channel(&config.peers, &config.peers.delivery_urls)?;
+        let presence = grpc::channel(&config.peers, &config.peers.presence_urls)?;
+        let bytes_max = grpc::message_bytes_max(&config.limits);
+        Ok(Self {
+            pool,
+            lifecycle: LifecycleClient::with_interceptor(lifecycle.clone(), TraceContext)
+                .max_decoding_message_size(bytes_max)
+                .max_encoding_message_size(bytes_max),
+            delivery: DeliveryClient::with_interceptor(delivery.clone(), TraceContext),
+            presence: PresenceClient::with_interceptor(presence.clone(), TraceContext),
+            peers: Peers {
+                lifecycle,
+                delivery,
+                presence,
+            },
+            wakes: Wakes::new(nats),
+            principals: Cache::new(config.gateway.principal_cache_ms),
+            held: Held::new(config.gateway.held_requests_max),
+            bodies: Budget::new(config.gateway.in_flight_bytes_max),
+            touches: Touches::default(),
+            keys: Keys::default(),
+            public_url,
+            config,
+            shutdown,
+        })
+    }
+
+    /// Calls another tier, again where it got no answer; what the tier refuses comes back as its problem.
+    pub(crate) async fn ask<T, F, Fut>(&self, attempt: F) -> Result<T, ma2h::Problem>
+    where
+        F: FnMut() -> Fut,
+        Fut: Future<Output = Result<tonic::Response<T>, tonic::Status>>,
+    {
+        let answer = grpc::call(&self.config.peers, attempt).await;
+        answer.map_err(|status| grpc::status_to_problem(&status))
+    }
 }

@@ -94,6 +94,15 @@ impl Principal {
         }
     }
 
+    /// What it authenticated with; the deployment's admin is not looked up.
+    pub(crate) fn credential(&self) -> Option<Credential> {
+        match self {
+            Self::Admin => None,
+            Self::Human(human) => Some(human.credential),
+            Self::Agent(agent) => Some(agent.credential),
+        }
+    }
+
     /// `human:alice`, `agent:deploybot/dev-team`, `system:admin`.
     pub(crate) fn actor(&self) -> String {
         match self {
@@ -107,13 +116,21 @@ impl Principal {
     pub(crate) fn of_account(&self) -> Result<(&str, common::Principal), Problem> {
         use common::principal::Who;
         match self {
-            Self::Admin => Err(not_authorized("the deployment admin has no messages; use an account's credential")),
-            Self::Human(human) => {
-                Ok((&human.account, common::Principal { who: Some(Who::Human(human.id.clone())) }))
-            }
-            Self::Agent(agent) => {
-                Ok((&agent.account, common::Principal { who: Some(Who::Agent(agent.id.clone())) }))
-            }
+            Self::Admin => Err(not_authorized(
+                "the deployment admin has no messages; use an account's credential",
+            )),
+            Self::Human(human) => Ok((
+                &human.account,
+                common::Principal {
+                    who: Some(Who::Human(human.id.clone())),
+                },
+            )),
+            Self::Agent(agent) => Ok((
+                &agent.account,
+                common::Principal {
+                    who: Some(Who::Agent(agent.id.clone())),
+                },
+            )),
         }
     }
 
@@ -121,7 +138,10 @@ impl Principal {
     pub(crate) fn human(&self, at_least: Role) -> Result<&Human, Problem> {
         match self {
             Self::Human(human) if human.role >= at_least => Ok(human),
-            Self::Human(_) => Err(not_authorized(&format!("this needs the role {}", at_least.as_str()))),
+            Self::Human(_) => Err(not_authorized(&format!(
+                "this needs the role {}",
+                at_least.as_str()
+            ))),
             Self::Admin | Self::Agent(_) => Err(not_authorized("this needs a human's credential")),
         }
     }

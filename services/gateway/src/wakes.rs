@@ -1,13 +1,37 @@
 //! What happened, on whichever replica, handed to those who wait for it here. Hints only: a waiter registers, looks,
-//! and then waits.
+//! and then waits (rule 6).
 
+use std::collections::HashMap;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use futures_util::StreamExt;
+use hub_platform::nats::{Nats, WakeEvent};
 pub(crate) use hub_platform::nats::{Wake, WakeKind};
+use tokio::sync::broadcast::{self, error::RecvError};
+use tokio::sync::watch;
 
-/// In-memory dispatch of the wake feed.
-pub(crate) struct Wakes;
+use crate::app::App;
+use crate::auth;
+
+/// Notices a subscriber may be behind before it is told to look at everything.
+const BACKLOG_MAX: usize = 256;
+
+/// In-memory dispatch of the wake feed. What is registered is bounded by the calls that may be held.
+pub(crate) struct Wakes {
+    nats: Option<Nats>,
+    accounts: Arc<Mutex<HashMap<String, broadcast::Sender<Notice>>>>,
+    messages: Arc<Mutex<HashMap<MessageKey, watch::Sender<()>>>>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct MessageKey {
+    account: String,
+    message_id: String,
+}
 
 /// What a subscriber is told.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Notice {
     /// This happened.
     Wake(Wake),
@@ -16,19 +40,236 @@ pub(crate) enum Notice {
 }
 
 /// Everything of one account, from the moment of subscribing.
-pub(crate) struct Subscription;
+pub(crate) struct Subscription {
+    account: String,
+    /// None only while it is dropped.
+    receiver: Option<broadcast::Receiver<Notice>>,
+    accounts: Arc<Mutex<HashMap<String, broadcast::Sender<Notice>>>>,
+}
+
+/// Whether something happened to one message since the last look.
+pub(crate) struct Watch {
+    key: MessageKey,
+    /// None only while it is dropped.
+    receiver: Option<watch::Receiver<()>>,
+    messages: Arc<Mutex<HashMap<MessageKey, watch::Sender<()>>>>,
+}
 
 impl Wakes {
+    /// Without `nats` nothing is heard but what [`Wakes::dispatch`] is told.
+    pub(crate) fn new(nats: Option<Nats>) -> Self {
+        Self {
+            nats,
+            accounts: Arc::default(),
+            messages: Arc::default(),
+        }
+    }
+
     /// Registers for everything of `account`.
     pub(crate) fn subscribe(&self, account: &str) -> Subscription {
-        let _ = account;
-        Subscription
+        let mut accounts = lock(&self.accounts);
+        let sender = accounts
+            .entry(account.to_owned())
+            .or_insert_with(|| broadcast::Sender::new(BACKLOG_MAX));
+        let receiver = Some(sender.subscribe());
+        Subscription {
+            account: account.to_owned(),
+            receiver,
+            accounts: self.accounts.clone(),
+        }
+    }
+
+    /// Registers for one message.
+    pub(crate) fn watch_message(&self, account: &str, message_id: &str) -> Watch {
+        let key = MessageKey {
+            account: account.to_owned(),
+            message_id: message_id.to_owned(),
+        };
+        let receiver = lock(&self.messages)
+            .entry(key.clone())
+            .or_insert_with(|| watch::Sender::new(()))
+            .subscribe();
+        Watch {
+            key,
+            receiver: Some(receiver),
+            messages: self.messages.clone(),
+        }
+    }
+
+    /// Tells the waiters here.
+    pub(crate) fn dispatch(&self, wake: &Wake) {
+        if let Some(sender) = lock(&self.accounts).get(&wake.account) {
+            // Without a receiver it was dropped just now.
+            let _ = sender.send(Notice::Wake(wake.clone()));
+        }
+        let key = MessageKey {
+            account: wake.account.clone(),
+            message_id: wake.id.clone(),
+        };
+        if let Some(sender) = lock(&self.messages).get(&key) {
+            sender.send_replace(());
+        }
+    }
+
+    /// Has every waiter here look again.
+    pub(crate) fn resync(&self) {
+        for sender in lock(&self.accounts).values() {
+            let _ = sender.send(Notice::Resync);
+        }
+        for sender in lock(&self.messages).values() {
+            sender.send_replace(());
+        }
+    }
+
+    /// Tells the other replicas that a credential, or what it may do, has changed.
+    pub(crate) async fn publish_revoked(&self, account: &str, id: &str) {
+        if let Some(nats) = &self.nats {
+            let event = WakeKind::CredentialRevoked;
+            nats.wake(&Wake {
+                account: account.to_owned(),
+                event,
+                id: id.to_owned(),
+                state: None,
+            })
+            .await;
+        }
     }
 }
 
 impl Subscription {
     /// The next notice; never ends by itself. Cancel-safe.
     pub(crate) async fn next(&mut self) -> Notice {
-        std::future::pending().await
+        let Some(receiver) = &mut self.receiver else {
+            return std::future::pending().await;
+        };
+        match receiver.recv().await {
+            Ok(notice) => notice,
+            Err(RecvError::Lagged(_)) => Notice::Resync,
+            Err(RecvError::Closed) => std::future::pending().await,
+        }
+    }
+}
+
+impl Drop for Subscription {
+    fn drop(&mut self) {
+        self.receiver = None;
+        remove_unless(&self.accounts, &self.account, |sender| {
+            sender.receiver_count() > 0
+        });
+    }
+}
+
+impl Watch {
+    /// Ends when something happened since registering, or since it ended last. Cancel-safe.
+    pub(crate) async fn changed(&mut self) {
+        let Some(receiver) = &mut self.receiver else {
+            return std::future::pending().await;
+        };
+        if receiver.changed().await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.receiver = None;
+        remove_unless(&self.messages, &self.key, |sender| sender.receiver_count() > 0);
+    }
+}
+
+/// Reads the feed until the hub stops.
+pub(crate) async fn listen(app: Arc<App>) {
+    let Some(nats) = app.wakes.nats.clone() else {
+        return;
+    };
+    let mut feed = nats.wakes();
+    loop {
+        let event = tokio::select! {
+            () = app.shutdown.requested() => return,
+            event = feed.next() => event,
+        };
+        match event {
+            Some(WakeEvent::Wake(wake)) if wake.event == WakeKind::CredentialRevoked => {
+                auth::forget(&app, &wake.account);
+            }
+            Some(WakeEvent::Wake(wake)) => app.wakes.dispatch(&wake),
+            Some(WakeEvent::Resync) => app.wakes.resync(),
+            // It restores itself and does not end; were it to, waiters would still look at each beat.
+            None => return tracing::error!("the wake feed ended"),
+        }
+    }
+}
+
+fn remove_unless<K: Hash + Eq, V>(map: &Mutex<HashMap<K, V>>, key: &K, is_used: impl Fn(&V) -> bool) {
+    let mut map = lock(map);
+    if map.get(key).is_some_and(|value| !is_used(value)) {
+        map.remove(key);
+    }
+}
+
+/// No code panics while it holds the lock; were it to, the map would still be whole.
+fn lock<T>(map: &Mutex<T>) -> MutexGuard<'_, T> {
+    map.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use futures_util::FutureExt;
+
+    use super::{BACKLOG_MAX, Notice, Wake, WakeKind, Wakes, lock};
+
+    fn wake(account: &str, id: &str) -> Wake {
+        Wake {
+            account: account.to_owned(),
+            event: WakeKind::MessageResolved,
+            id: id.to_owned(),
+            state: None,
+        }
+    }
+
+    #[tokio::test]
+    async fn a_wake_reaches_its_message_only() {
+        let wakes = Wakes::new(None);
+        let mut waiting = wakes.watch_message("acme", "msg_1");
+        let mut other = wakes.watch_message("acme", "msg_2");
+        wakes.dispatch(&wake("acme", "msg_1"));
+        wakes.dispatch(&wake("other", "msg_2"));
+        assert!(waiting.changed().now_or_never().is_some());
+        assert!(waiting.changed().now_or_never().is_none());
+        assert!(other.changed().now_or_never().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_wake_between_registering_and_waiting_is_not_lost() {
+        let wakes = Wakes::new(None);
+        let mut waiting = wakes.watch_message("acme", "msg_1");
+        wakes.resync();
+        assert!(waiting.changed().now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn who_falls_behind_is_told_to_look_again() {
+        let wakes = Wakes::new(None);
+        let mut subscription = wakes.subscribe("acme");
+        for _ in 0..=BACKLOG_MAX {
+            wakes.dispatch(&wake("acme", "msg_1"));
+        }
+        assert_eq!(subscription.next().await, Notice::Resync);
+        assert_eq!(subscription.next().await, Notice::Wake(wake("acme", "msg_1")));
+    }
+
+    #[test]
+    fn who_has_gone_leaves_nothing_behind() {
+        let wakes = Wakes::new(None);
+        let (one, other) = (
+            wakes.watch_message("acme", "msg_1"),
+            wakes.watch_message("acme", "msg_1"),
+        );
+        drop(one);
+        assert_eq!(lock(&wakes.messages).len(), 1);
+        drop(other);
+        drop(wakes.subscribe("acme"));
+        assert!(lock(&wakes.messages).is_empty() && lock(&wakes.accounts).is_empty());
     }
 }

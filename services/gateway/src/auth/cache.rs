@@ -1,5 +1,141 @@
-//! Principals looked up a moment ago.
+//! Principals looked up a moment ago, so that a busy agent does not read its token at each call.
 
-/// Bounded, and forgets after two seconds.
+use std::collections::HashMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use crate::principal::{Credential, Principal};
+
+/// Principals remembered at a time.
+const ENTRIES_MAX: usize = 20_000;
+
+/// Bounded, and forgets after a time; see [`Cache::ticket`] for what keeps a revoked one out.
+pub(crate) struct Cache {
+    trusted_for: Duration,
+    entries: Mutex<Entries>,
+}
+
 #[derive(Default)]
-pub(crate) struct Cache;
+struct Entries {
+    /// Raised by each revocation.
+    epoch: u64,
+    by_credential: HashMap<Credential, Entry>,
+}
+
+struct Entry {
+    principal: Principal,
+    until: Instant,
+}
+
+/// Taken before a look-up and shown with its result: a principal read before a revocation is not remembered after it.
+#[derive(Clone, Copy)]
+pub(crate) struct Ticket {
+    epoch: u64,
+    taken_at: Instant,
+}
+
+impl Cache {
+    /// Trusts an entry for so long, counted from before it was read.
+    pub(crate) fn new(trusted_for_ms: u64) -> Self {
+        Self {
+            trusted_for: Duration::from_millis(trusted_for_ms),
+            entries: Mutex::default(),
+        }
+    }
+
+    /// Whose credential this is, if that was read a moment ago.
+    pub(crate) fn get(&self, credential: Credential) -> Option<Principal> {
+        let entries = self.lock();
+        let entry = entries.by_credential.get(&credential)?;
+        (Instant::now() < entry.until).then(|| entry.principal.clone())
+    }
+
+    /// To be taken before a look-up.
+    pub(crate) fn ticket(&self) -> Ticket {
+        Ticket {
+            epoch: self.lock().epoch,
+            taken_at: Instant::now(),
+        }
+    }
+
+    /// Remembers what was looked up.
+    pub(crate) fn put(&self, ticket: Ticket, credential: Credential, principal: &Principal) {
+        let mut entries = self.lock();
+        let until = ticket.taken_at + self.trusted_for;
+        if ticket.epoch != entries.epoch || !make_room(&mut entries.by_credential) {
+            return;
+        }
+        entries.by_credential.insert(
+            credential,
+            Entry {
+                principal: principal.clone(),
+                until,
+            },
+        );
+    }
+
+    /// Forgets an account's principals.
+    pub(crate) fn forget(&self, account: &str) {
+        let mut entries = self.lock();
+        entries.epoch += 1;
+        entries
+            .by_credential
+            .retain(|_, entry| entry.principal.account() != Some(account));
+    }
+
+    /// No code panics while it holds the lock; were it to, the entries would still be whole.
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Drops what has run out once the bound is met; whether there is room then.
+fn make_room(entries: &mut HashMap<Credential, Entry>) -> bool {
+    if entries.len() >= ENTRIES_MAX {
+        let now = Instant::now();
+        entries.retain(|_, entry| now < entry.until);
+    }
+    entries.len() < ENTRIES_MAX
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Cache;
+    use crate::principal::{Agent, Credential, Principal};
+
+    const CREDENTIAL: Credential = Credential::Token([7; 32]);
+
+    fn agent(account: &str) -> Principal {
+        Principal::Agent(Agent {
+            account: account.to_owned(),
+            id: "a".to_owned(),
+            credential: CREDENTIAL,
+        })
+    }
+
+    #[test]
+    fn an_entry_is_trusted_until_its_account_is_forgotten() {
+        let cache = Cache::new(60_000);
+        cache.put(cache.ticket(), CREDENTIAL, &agent("acme"));
+        cache.forget("other");
+        assert_eq!(cache.get(CREDENTIAL), Some(agent("acme")));
+        cache.forget("acme");
+        assert_eq!(cache.get(CREDENTIAL), None);
+    }
+
+    #[test]
+    fn what_was_read_before_a_revocation_is_not_remembered_after_it() {
+        let cache = Cache::new(60_000);
+        let ticket = cache.ticket();
+        cache.forget("acme");
+        cache.put(ticket, CREDENTIAL, &agent("acme"));
+        assert_eq!(cache.get(CREDENTIAL), None);
+    }
+
+    #[test]
+    fn nothing_is_trusted_without_time() {
+        let cache = Cache::new(0);
+        cache.put(cache.ticket(), CREDENTIAL, &agent("acme"));
+        assert_eq!(cache.get(CREDENTIAL), None);
+    }
+}

@@ -1,52 +1,66 @@
-//! Messages, over HTTP and for the web inbox.
+//! Messages, over HTTP and for the web inbox. What may become of one is decided by lifecycle; here it is asked for.
 
-use hub_proto::lifecycle::{ListAttemptsReply, ListMessagesReply, Message, Outcome};
-use ma2h::error::Problem;
+mod attempts;
+mod cancel;
+mod limits;
+mod list;
+mod poll;
+mod read;
+mod resolve;
+mod submit;
 
-use crate::{app::App, principal::Principal};
+use std::sync::Arc;
 
-/// What a list is narrowed to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Filter {
-    pub(crate) status: Option<String>,
-    pub(crate) kind: Option<String>,
-    pub(crate) priority: Option<String>,
-    pub(crate) agent: Option<String>,
-    pub(crate) project: Option<String>,
-    pub(crate) tag: Option<String>,
-    /// Words to find in the title.
-    pub(crate) q: Option<String>,
-    /// 1 to 200; 50 if not said.
-    pub(crate) limit: Option<u32>,
-    /// `next_cursor` of the page before.
-    pub(crate) cursor: Option<String>,
+use axum::Router;
+use axum::http::StatusCode;
+use axum::response::Response;
+use axum::routing::{get as on_get, post};
+use hub_proto::lifecycle::{Delivery, Outcome};
+use ma2h::error::{ErrorCode, Problem};
+use serde_json::{Value, json};
+
+pub(crate) use attempts::attempts;
+pub(crate) use list::{Filter, list};
+pub(crate) use read::get;
+pub(crate) use resolve::resolve;
+
+use crate::app::App;
+use crate::directory::ids;
+use crate::edge::answer;
+
+/// The routes under `/v1/messages`.
+pub(crate) fn router() -> Router<Arc<App>> {
+    Router::new()
+        .route("/v1/messages", post(submit::handle).get(list::handle))
+        .route("/v1/messages/{id}", on_get(read::handle))
+        .route("/v1/messages/{id}/resolve", post(resolve::handle))
+        .route("/v1/messages/{id}/cancel", post(cancel::handle))
+        .route("/v1/messages/{id}/attempts", on_get(attempts::handle))
 }
 
-/// One message as lifecycle has it: `envelope` and `response` are JSON text.
-pub(crate) async fn get(app: &App, reader: &Principal, message_id: &str) -> Result<Message, Problem> {
-    let _ = (app, reader, message_id);
-    Err(Problem::internal())
+/// A message's id out of a path; one that we cannot have minted names nothing.
+fn message_id(id: &str) -> Result<String, Problem> {
+    ids::of_path(id.to_owned(), |id| ids::is_minted(id, "msg"))
 }
 
-/// A page of messages, newest first.
-pub(crate) async fn list(app: &App, reader: &Principal, filter: Filter) -> Result<ListMessagesReply, Problem> {
-    let _ = (app, reader, filter);
-    Err(Problem::internal())
+/// 409, with what became of the message instead (§8.4, §8.8).
+fn already_terminal(outcome: &Outcome) -> Response {
+    let message = format!("the message is {} already", outcome.status);
+    let error = json!({ "code": ErrorCode::AlreadyTerminal.as_str(), "message": message });
+    let body = json!({
+        "error": error,
+        "id": outcome.message_id,
+        "status": outcome.status,
+        "resolution": outcome.status,
+    });
+    answer::json(StatusCode::CONFLICT, &body)
 }
 
-/// Answers a message with a resolve request (§8.8) as JSON text. `applied == false`: it was already terminal.
-pub(crate) async fn resolve(
-    app: &App,
-    resolver: &Principal,
-    message_id: &str,
-    body: String,
-) -> Result<Outcome, Problem> {
-    let _ = (app, resolver, message_id, body);
-    Err(Problem::internal())
-}
-
-/// How the push of a message's Response went.
-pub(crate) async fn attempts(app: &App, reader: &Principal, message_id: &str) -> Result<ListAttemptsReply, Problem> {
-    let _ = (app, reader, message_id);
-    Err(Problem::internal())
+/// The response track (§14.2).
+fn delivery_body(delivery: &Delivery) -> Value {
+    let mut body = json!({ "state": delivery.state });
+    if let Some(delivered_at) = delivery.delivered_at.as_ref().and_then(answer::stamp_text) {
+        body["delivered_at"] = Value::String(delivered_at);
+    }
+    body
 }

@@ -1,0 +1,215 @@
+//! The agents of an account.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use hub_proto::delivery::{
+    DeleteCallbackHostRequest, DeleteSecretRequest, ListCallbackHostsRequest, ListSecretsRequest,
+};
+use ma2h::error::{ErrorCode, Problem};
+use ma2h::timestamp;
+use serde_json::{Map, Value, json};
+
+use super::Manager;
+use crate::app::App;
+use crate::auth;
+use crate::directory::agents::{self, Labels};
+use crate::directory::ids;
+use crate::edge::answer;
+use crate::edge::body::Object;
+use crate::edge::errors::Refusal;
+use crate::edge::fields::shown;
+use crate::edge::page::PageParams;
+use crate::edge::params::{Ids, Params};
+
+/// Most labels of an agent.
+const LABELS_MAX: usize = 32;
+/// Most characters of a label's name, and of its value.
+const LABEL_CHARS_MAX: usize = 128;
+
+/// `POST …/agents`
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Object(mut fields): Object,
+) -> Result<Response, Refusal> {
+    let id = ids::agent_of_body("id", fields.string("id")?)?;
+    let given = fields.patched_object("labels")?.flatten().unwrap_or_default();
+    fields.finish()?;
+    let labels = patch_labels(Labels::new(), given)?;
+    let agent = agents::create(&app.pool, &manager.author, &manager.account, &id, labels).await?;
+    Ok(answer::json(
+        StatusCode::CREATED,
+        &json!({ "agent": body(&agent) }),
+    ))
+}
+
+/// `GET …/agents`
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Params(params): Params<PageParams>,
+) -> Result<Response, Refusal> {
+    let page = params.page()?;
+    let mut agents = agents::list(&app.pool, &manager.account, &page).await?;
+    let next_cursor = page.cut(&mut agents, |agent| &agent.id);
+    let agents = agents.iter().map(body).collect();
+    Ok(answer::json(
+        StatusCode::OK,
+        &answer::page("agents", agents, next_cursor),
+    ))
+}
+
+/// `PATCH …/agents/{agent}`: labels are merged, null takes one away.
+pub(super) async fn update(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Ids((_, agent)): Ids<(String, String)>,
+    Object(mut fields): Object,
+) -> Result<Response, Refusal> {
+    let id = ids::of_path(agent, ids::is_agent)?;
+    let given = fields.patched_object("labels")?;
+    fields.finish()?;
+    let patch = |stored| match given {
+        None => Ok(stored),
+        Some(None) => Ok(Labels::new()),
+        Some(Some(given)) => patch_labels(stored, given),
+    };
+    let agent = agents::update(&app.pool, &manager.author, &manager.account, &id, patch).await?;
+    Ok(answer::json(StatusCode::OK, &json!({ "agent": body(&agent) })))
+}
+
+/// `DELETE …/agents/{agent}`. What delivery keeps of it goes first: a call that fails between can be made again, and an
+/// agent that later gets the same id inherits neither secrets nor hosts.
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Ids((_, agent)): Ids<(String, String)>,
+) -> Result<Response, Refusal> {
+    let id = ids::of_path(agent, ids::is_agent)?;
+    agents::require(&app.pool, &manager.account, &id).await?;
+    delete_secrets(&app, &manager.account, &id).await?;
+    delete_callback_hosts(&app, &manager.account, &id).await?;
+    agents::delete(&app.pool, &manager.author, &manager.account, &id).await?;
+    auth::revoked(&app, &manager.account, &id).await;
+    Ok(answer::empty(StatusCode::NO_CONTENT))
+}
+
+async fn delete_secrets(app: &App, account: &str, agent: &str) -> Result<(), Problem> {
+    let listing = ListSecretsRequest {
+        account: account.to_owned(),
+        agent: agent.to_owned(),
+    };
+    let listed = app
+        .ask(async || app.delivery.clone().list_secrets(listing.clone()).await)
+        .await?;
+    for secret in listed.secrets {
+        let deletion = DeleteSecretRequest {
+            account: account.to_owned(),
+            agent: agent.to_owned(),
+            r#ref: secret.r#ref,
+        };
+        gone(
+            app.ask(async || app.delivery.clone().delete_secret(deletion.clone()).await)
+                .await,
+        )?;
+    }
+    Ok(())
+}
+
+async fn delete_callback_hosts(app: &App, account: &str, agent: &str) -> Result<(), Problem> {
+    let listing = ListCallbackHostsRequest {
+        account: account.to_owned(),
+        agent: agent.to_owned(),
+    };
+    let listed = app
+        .ask(async || app.delivery.clone().list_callback_hosts(listing.clone()).await)
+        .await?;
+    for host in listed.hosts {
+        let deletion = DeleteCallbackHostRequest {
+            account: account.to_owned(),
+            agent: agent.to_owned(),
+            host: host.host,
+        };
+        gone(
+            app.ask(async || app.delivery.clone().delete_callback_host(deletion.clone()).await)
+                .await,
+        )?;
+    }
+    Ok(())
+}
+
+/// Gone already, by a call beside this one or a retired secret of the same reference, is as good.
+fn gone<T>(deleted: Result<T, Problem>) -> Result<(), Problem> {
+    match deleted {
+        Err(problem) if problem.code != ErrorCode::NotFound => Err(problem),
+        _ => Ok(()),
+    }
+}
+
+fn patch_labels(mut labels: Labels, patch: Map<String, Value>) -> Result<Labels, Problem> {
+    let is_plain =
+        |text: &str| text.chars().count() <= LABEL_CHARS_MAX && !text.chars().any(char::is_control);
+    for (name, value) in patch {
+        let place = format!("labels.{}", shown(&name));
+        if name.is_empty() || !is_plain(&name) {
+            return Err(Problem::invalid_field(format!(
+                "{place}: expected a name of 1 to {LABEL_CHARS_MAX} characters"
+            )));
+        }
+        match value {
+            Value::Null => drop(labels.remove(&name)),
+            Value::String(text) if is_plain(&text) => drop(labels.insert(name, Value::String(text))),
+            _ => {
+                let expected = format!("{place}: expected a string of at most {LABEL_CHARS_MAX} characters");
+                return Err(Problem::invalid_field(expected));
+            }
+        }
+    }
+    if labels.len() > LABELS_MAX {
+        return Err(Problem::invalid_field(format!(
+            "labels: expected at most {LABELS_MAX}"
+        )));
+    }
+    Ok(labels)
+}
+
+fn body(agent: &agents::Agent) -> Value {
+    json!({
+        "id": agent.id,
+        "labels": agent.labels,
+        "created_at": timestamp::format(agent.created_at),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::patch_labels;
+
+    fn patched(stored: &Value, patch: &Value) -> Option<Value> {
+        let (stored, patch) = (
+            stored.as_object().unwrap().clone(),
+            patch.as_object().unwrap().clone(),
+        );
+        patch_labels(stored, patch).ok().map(Value::Object)
+    }
+
+    #[test]
+    fn labels_are_merged() {
+        let stored = json!({"team": "infra", "tier": "1"});
+        let expected = json!({"team": "web", "region": "eu"});
+        assert_eq!(
+            patched(&stored, &json!({"team": "web", "tier": null, "region": "eu"})),
+            Some(expected)
+        );
+        assert_eq!(patched(&stored, &json!({"team": 1})), None);
+        assert_eq!(patched(&stored, &json!({"": "x"})), None);
+        assert_eq!(patched(&stored, &json!({"a\u{0}": "x"})), None);
+        let many = Value::Object((0..33).map(|at| (at.to_string(), json!("x"))).collect());
+        assert_eq!(patched(&json!({}), &many), None);
+    }
+}

@@ -1,0 +1,124 @@
+//! The people of an account.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use ma2h::error::Problem;
+use ma2h::timestamp;
+use serde_json::{Value, json};
+
+use super::Manager;
+use crate::app::App;
+use crate::auth;
+use crate::directory::{humans, ids};
+use crate::edge::answer;
+use crate::edge::body::Object;
+use crate::edge::errors::Refusal;
+use crate::edge::page::PageParams;
+use crate::edge::params::{Ids, Params};
+use crate::principal::Role;
+
+/// Most characters of an e-mail address.
+const EMAIL_CHARS_MAX: usize = 254;
+
+/// `POST …/humans`
+pub(super) async fn create(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Object(mut fields): Object,
+) -> Result<Response, Refusal> {
+    let id = ids::name_of_body("id", fields.string("id")?)?;
+    let email = fields.optional_string("email")?.map(email).transpose()?;
+    let role = role(&fields.string("role")?)?;
+    fields.finish()?;
+    let human = humans::create(
+        &app.pool,
+        &manager.author,
+        &manager.account,
+        &id,
+        email.as_deref(),
+        role,
+    )
+    .await?;
+    Ok(answer::json(
+        StatusCode::CREATED,
+        &json!({ "human": body(&human) }),
+    ))
+}
+
+/// `GET …/humans`
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Params(params): Params<PageParams>,
+) -> Result<Response, Refusal> {
+    let page = params.page()?;
+    let mut humans = humans::list(&app.pool, &manager.account, &page).await?;
+    let next_cursor = page.cut(&mut humans, |human| &human.id);
+    let humans = humans.iter().map(body).collect();
+    Ok(answer::json(
+        StatusCode::OK,
+        &answer::page("humans", humans, next_cursor),
+    ))
+}
+
+/// `PATCH …/humans/{human}`
+pub(super) async fn update(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Ids((_, human)): Ids<(String, String)>,
+    Object(mut fields): Object,
+) -> Result<Response, Refusal> {
+    let id = ids::of_path(human, ids::is_name)?;
+    let email = match fields.patched_string("email")? {
+        Some(Some(text)) => Some(Some(email(text)?)),
+        other => other,
+    };
+    let role = fields.optional_string("role")?.as_deref().map(role).transpose()?;
+    fields.finish()?;
+    let email = email.as_ref().map(|email| email.as_deref());
+    let human = humans::update(&app.pool, &manager.author, &manager.account, &id, email, role).await?;
+    if role.is_some() {
+        auth::revoked(&app, &manager.account, &id).await;
+    }
+    Ok(answer::json(StatusCode::OK, &json!({ "human": body(&human) })))
+}
+
+/// `DELETE …/humans/{human}`
+pub(super) async fn delete(
+    State(app): State<Arc<App>>,
+    manager: Manager,
+    Ids((_, human)): Ids<(String, String)>,
+) -> Result<Response, Refusal> {
+    let id = ids::of_path(human, ids::is_name)?;
+    humans::delete(&app.pool, &manager.author, &manager.account, &id).await?;
+    auth::revoked(&app, &manager.account, &id).await;
+    Ok(answer::empty(StatusCode::NO_CONTENT))
+}
+
+fn role(text: &str) -> Result<Role, Problem> {
+    text.parse()
+        .map_err(|()| Problem::invalid_field("role: expected viewer, operator or owner"))
+}
+
+fn email(text: String) -> Result<String, Problem> {
+    let is_plain = |char: char| !char.is_control() && !char.is_whitespace();
+    let is_address = text
+        .split_once('@')
+        .is_some_and(|(local, domain)| !local.is_empty() && !domain.is_empty());
+    if is_address && text.chars().count() <= EMAIL_CHARS_MAX && text.chars().all(is_plain) {
+        return Ok(text);
+    }
+    Err(Problem::invalid_field("email: expected an e-mail address"))
+}
+
+fn body(human: &humans::Human) -> Value {
+    json!({
+        "id": human.id,
+        "email": human.email,
+        "role": human.role.as_str(),
+        "created_at": timestamp::format(human.created_at),
+    })
+}

@@ -1,0 +1,55 @@
+//! Administration, `/admin/v1`: for the deployment's admin, or an owner in her own account.
+
+mod accounts;
+mod agents;
+mod audit;
+mod callback_hosts;
+mod entry_key;
+mod humans;
+mod manager;
+mod secrets;
+mod tokens;
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::routing::{delete, get, patch, post, put};
+
+use manager::Manager;
+
+use crate::app::App;
+
+/// The routes under `/admin/v1`.
+pub(crate) fn router() -> Router<Arc<App>> {
+    let account = Router::new()
+        .route(
+            "/",
+            get(accounts::get)
+                .patch(accounts::update)
+                .delete(accounts::delete),
+        )
+        .route("/humans", post(humans::create).get(humans::list))
+        .route("/humans/{human}", patch(humans::update).delete(humans::delete))
+        .route("/agents", post(agents::create).get(agents::list))
+        .route("/agents/{agent}", patch(agents::update).delete(agents::delete))
+        .route("/agents/{agent}/secrets", put(secrets::put).get(secrets::list))
+        .route("/agents/{agent}/secrets/{reference}", delete(secrets::delete))
+        .route(
+            "/agents/{agent}/entry-key",
+            put(entry_key::put).get(entry_key::get),
+        )
+        .route(
+            "/agents/{agent}/callback-hosts",
+            post(callback_hosts::create).get(callback_hosts::list),
+        )
+        .route(
+            "/agents/{agent}/callback-hosts/{host}",
+            delete(callback_hosts::delete),
+        )
+        .route("/tokens", post(tokens::create).get(tokens::list))
+        .route("/tokens/{token}", delete(tokens::delete))
+        .route("/audit", get(audit::list));
+    Router::new()
+        .route("/admin/v1/accounts", post(accounts::create))
+        .nest("/admin/v1/accounts/{account}", account)
+}

@@ -1,0 +1,116 @@
+//! Accounts: the tenants.
+
+use hub_platform::db::{self, During, Pool};
+use ma2h::error::{ErrorCode, Problem};
+use serde_json::Value;
+use time::OffsetDateTime;
+use tokio_postgres::Row;
+
+use super::{Author, Statement, column, row};
+
+const CREATE: Statement = ("create account", include_str!("accounts/create.sql"));
+const GET: Statement = ("get account", include_str!("accounts/get.sql"));
+const LOCK: Statement = ("lock account", include_str!("accounts/lock.sql"));
+const UPDATE: Statement = ("update account", include_str!("accounts/update.sql"));
+const DELETE: Statement = ("delete account", include_str!("accounts/delete.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[CREATE, GET, LOCK, UPDATE, DELETE];
+
+/// An account as it is stored.
+#[derive(Debug)]
+pub(crate) struct Account {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    /// What was set, without the defaults.
+    pub(crate) policy: Value,
+    pub(crate) created_at: OffsetDateTime,
+}
+
+/// Makes an account, or 409.
+pub(crate) async fn create(pool: &Pool, author: &Author, id: &str, name: &str) -> Result<Account, Problem> {
+    let made = row(pool, CREATE, &[&id, &name, &Author::event(), &author.actor]).await?;
+    let taken = || Problem::new(ErrorCode::Conflict, "id: taken, or once was");
+    read(&made.ok_or_else(taken)?)
+}
+
+/// One account, or 404.
+pub(crate) async fn get(pool: &Pool, id: &str) -> Result<Account, Problem> {
+    let found = row(pool, GET, &[&id]).await?;
+    read(&found.ok_or_else(Problem::not_found)?)
+}
+
+/// Changes the name where one is given, and the policy to what `patch` makes of the stored one; `changes` goes into the
+/// audit.
+pub(crate) async fn update(
+    pool: &Pool,
+    author: &Author,
+    id: &str,
+    name: Option<&str>,
+    patch: impl FnOnce(Value) -> Result<Value, Problem>,
+    changes: &Value,
+) -> Result<Account, Problem> {
+    let report = |error: db::Error| db::report(&error);
+    let mut client = pool.get().await.during("update account").map_err(report)?;
+    let transaction = client
+        .transaction()
+        .await
+        .during("update account")
+        .map_err(report)?;
+    let lock = transaction
+        .prepare_cached(LOCK.1)
+        .await
+        .during(LOCK.0)
+        .map_err(report)?;
+    let locked = transaction
+        .query_opt(&lock, &[&id])
+        .await
+        .during(LOCK.0)
+        .map_err(report)?;
+    let stored = policy(&locked.ok_or_else(Problem::not_found)?)?;
+    let patched = patch(stored)?.to_string();
+    let update = transaction
+        .prepare_cached(UPDATE.1)
+        .await
+        .during(UPDATE.0)
+        .map_err(report)?;
+    let updated = transaction
+        .query_one(
+            &update,
+            &[
+                &id,
+                &name,
+                &patched,
+                &Author::event(),
+                &author.actor,
+                &changes.to_string(),
+            ],
+        )
+        .await
+        .during(UPDATE.0)
+        .map_err(report)?;
+    transaction
+        .commit()
+        .await
+        .during("update account")
+        .map_err(report)?;
+    read(&updated)
+}
+
+/// Ends an account and all its credentials, or 404.
+pub(crate) async fn delete(pool: &Pool, author: &Author, id: &str) -> Result<(), Problem> {
+    let gone = row(pool, DELETE, &[&id, &Author::event(), &author.actor]).await?;
+    gone.map(drop).ok_or_else(Problem::not_found)
+}
+
+fn read(row: &Row) -> Result<Account, Problem> {
+    Ok(Account {
+        id: column(row, "account")?,
+        name: column(row, "name")?,
+        policy: policy(row)?,
+        created_at: column(row, "created_at")?,
+    })
+}
+
+fn policy(row: &Row) -> Result<Value, Problem> {
+    super::json(column(row, "policy")?)
+}

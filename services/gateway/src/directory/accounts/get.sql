@@ -1,0 +1,5 @@
+-- Reads one account. No locks. Served by accounts_pkey.
+SELECT account, name, policy::text AS policy, created_at
+FROM directory.accounts
+WHERE account = $1
+    AND deleted_at IS NULL

@@ -1,0 +1,42 @@
+//! Who did what.
+
+use hub_platform::db::Pool;
+use ma2h::error::Problem;
+use serde_json::Value;
+use time::OffsetDateTime;
+use tokio_postgres::Row;
+
+use super::{Statement, column, json, page, rows};
+use crate::edge::page::Page;
+
+const LIST: Statement = ("list audit", include_str!("audit/list.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[LIST];
+
+/// One change.
+#[derive(Debug)]
+pub(crate) struct Event {
+    pub(crate) id: String,
+    pub(crate) at: OffsetDateTime,
+    pub(crate) actor: String,
+    pub(crate) action: String,
+    pub(crate) target: String,
+    pub(crate) detail: Option<Value>,
+}
+
+/// A page of an account's events, newest first, one more than the page where others follow.
+pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Vec<Event>, Problem> {
+    let found = rows(pool, LIST, &[&account, &wanted.after, &wanted.rows()]).await?;
+    page(&found, "event", read)
+}
+
+fn read(row: &Row) -> Result<Event, Problem> {
+    Ok(Event {
+        id: column(row, "event")?,
+        at: column(row, "at")?,
+        actor: column(row, "actor")?,
+        action: column(row, "action")?,
+        target: column(row, "target")?,
+        detail: column::<Option<&str>>(row, "detail")?.map(json).transpose()?,
+    })
+}

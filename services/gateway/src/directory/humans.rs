@@ -1,0 +1,107 @@
+//! The people of an account.
+
+use hub_platform::db::{self, Pool};
+use ma2h::error::Problem;
+use time::OffsetDateTime;
+use tokio_postgres::Row;
+
+use super::{Author, Statement, column, made, page, row, rows, taken};
+use crate::edge::page::Page;
+use crate::principal::Role;
+
+const CREATE: Statement = ("create human", include_str!("humans/create.sql"));
+const LIST: Statement = ("list humans", include_str!("humans/list.sql"));
+const UPDATE: Statement = ("update human", include_str!("humans/update.sql"));
+const DELETE: Statement = ("delete human", include_str!("humans/delete.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[CREATE, LIST, UPDATE, DELETE];
+
+/// A human as she is stored.
+#[derive(Debug)]
+pub(crate) struct Human {
+    pub(crate) id: String,
+    pub(crate) email: Option<String>,
+    pub(crate) role: Role,
+    pub(crate) created_at: OffsetDateTime,
+}
+
+/// Adds a human, or 404 without the account, 409 with one of her id.
+pub(crate) async fn create(
+    pool: &Pool,
+    author: &Author,
+    account: &str,
+    id: &str,
+    email: Option<&str>,
+    role: Role,
+) -> Result<Human, Problem> {
+    let created = row(
+        pool,
+        CREATE,
+        &[
+            &account,
+            &id,
+            &email,
+            &role.as_str(),
+            &Author::event(),
+            &author.actor,
+        ],
+    )
+    .await?;
+    read(made(created.as_ref(), "human")?.ok_or_else(|| taken("a human"))?)
+}
+
+/// A page of the account's humans, one more than the page where others follow.
+pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Vec<Human>, Problem> {
+    let found = rows(pool, LIST, &[&account, &wanted.after, &wanted.rows()]).await?;
+    page(&found, "human", read)
+}
+
+/// Changes the e-mail address where `email` is some, to none where it is none within; the role where it is some.
+pub(crate) async fn update(
+    pool: &Pool,
+    author: &Author,
+    account: &str,
+    id: &str,
+    email: Option<Option<&str>>,
+    role: Option<Role>,
+) -> Result<Human, Problem> {
+    let role = role.map(Role::as_str);
+    let changes_email = email.is_some();
+    let email = email.flatten();
+    let updated = row(
+        pool,
+        UPDATE,
+        &[
+            &account,
+            &id,
+            &changes_email,
+            &email,
+            &role,
+            &Author::event(),
+            &author.actor,
+        ],
+    )
+    .await?;
+    read(&updated.ok_or_else(Problem::not_found)?)
+}
+
+/// Removes a human and ends her credentials, or 404.
+pub(crate) async fn delete(pool: &Pool, author: &Author, account: &str, id: &str) -> Result<(), Problem> {
+    let gone = row(pool, DELETE, &[&account, &id, &Author::event(), &author.actor]).await?;
+    gone.map(drop).ok_or_else(Problem::not_found)
+}
+
+fn read(row: &Row) -> Result<Human, Problem> {
+    Ok(Human {
+        id: column(row, "human")?,
+        email: column(row, "email")?,
+        role: role(column(row, "role")?)?,
+        created_at: column(row, "created_at")?,
+    })
+}
+
+/// A role as the table has it.
+pub(super) fn role(text: &str) -> Result<Role, Problem> {
+    text.parse()
+        .map_err(|()| db::report(&db::Error::corrupt("humans.role")))
+}

@@ -1,0 +1,57 @@
+//! The hub's public signing keys as a JWK set.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use base64::Engine;
+use base64::prelude::BASE64_URL_SAFE_NO_PAD;
+use hub_proto::delivery::{ListSigningKeysRequest, SigningKey};
+use serde_json::{Value, json};
+use tokio::sync::Mutex;
+
+use crate::app::App;
+use crate::edge::answer;
+use crate::edge::errors::Refusal;
+
+/// How long the set is given out without asking: anybody may ask for it, delivery shall not feel it.
+const REMEMBERED_FOR: Duration = Duration::from_secs(5);
+
+/// The set as it was read a moment ago.
+#[derive(Default)]
+pub(crate) struct Keys {
+    read: Mutex<Option<(Instant, Value)>>,
+}
+
+/// `GET /.well-known/ma2h/keys`
+pub(super) async fn handle(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    // Held while asking: those who come meanwhile share the answer.
+    let mut read = app.keys.read.lock().await;
+    if let Some((at, keys)) = &*read
+        && at.elapsed() < REMEMBERED_FOR
+    {
+        return Ok(answer::json(StatusCode::OK, keys));
+    }
+    let request = ListSigningKeysRequest {};
+    let reply = app
+        .ask(async || app.delivery.clone().list_signing_keys(request).await)
+        .await?;
+    let keys = json!({ "keys": reply.keys.iter().map(jwk).collect::<Vec<_>>() });
+    let response = answer::json(StatusCode::OK, &keys);
+    *read = Some((Instant::now(), keys));
+    Ok(response)
+}
+
+/// RFC 8037.
+fn jwk(key: &SigningKey) -> Value {
+    json!({
+        "kty": "OKP",
+        "crv": "Ed25519",
+        "alg": "EdDSA",
+        "use": "sig",
+        "kid": key.kid,
+        "x": BASE64_URL_SAFE_NO_PAD.encode(&key.public_key),
+    })
+}

@@ -1,0 +1,163 @@
+//! Request bodies: JSON only, bounded each and together, read within a time.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::extract::{FromRequest, Request};
+use axum::http::{HeaderMap, header};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use ma2h::error::{ErrorCode, Problem};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::errors::Refusal;
+use super::fields::Fields;
+use crate::app::App;
+
+/// Largest body of a call that is not a submit; a resolve with its comment, or a secret, stays far below it.
+const SMALL_BODY_BYTES_MAX: usize = 1 << 20;
+
+/// Longest wait for room among the bodies in hand.
+const ROOM_WAIT: Duration = Duration::from_secs(2);
+
+/// One permit of the budget.
+const PERMIT_BYTES: usize = 1024;
+
+/// What all bodies in hand may take together.
+pub(crate) struct Budget {
+    permits: Arc<Semaphore>,
+    permits_max: u32,
+}
+
+impl Budget {
+    /// A budget of so many bytes.
+    pub(crate) fn new(bytes_max: usize) -> Self {
+        let permits_max = u32::try_from(bytes_max / PERMIT_BYTES).unwrap_or(u32::MAX).max(1);
+        Self {
+            permits: Arc::new(Semaphore::new(permits_max as usize)),
+            permits_max,
+        }
+    }
+
+    /// Waits a moment for room; a body larger than the whole budget takes all of it.
+    async fn charge(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
+        let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES))
+            .unwrap_or(u32::MAX)
+            .min(self.permits_max);
+        let room = self.permits.clone().acquire_many_owned(permits);
+        match tokio::time::timeout(ROOM_WAIT, room).await {
+            Ok(Ok(permit)) => Ok(permit),
+            _ => Err(Refusal::busy("too many request bodies in hand", 1)),
+        }
+    }
+}
+
+/// A JSON body as text; its room in the budget is given back when it is dropped.
+pub(crate) struct JsonText {
+    pub(crate) text: String,
+    _room: OwnedSemaphorePermit,
+}
+
+/// Reads a JSON body of at most `bytes_max`.
+pub(crate) async fn read_json(app: &App, request: Request, bytes_max: usize) -> Result<JsonText, Refusal> {
+    require_json(request.headers())?;
+    let announced = content_length(request.headers());
+    if announced.is_some_and(|bytes| bytes > bytes_max) {
+        return Err(too_large(bytes_max).into());
+    }
+    let room = app.bodies.charge(announced.unwrap_or(bytes_max)).await?;
+    let timeout = Duration::from_millis(app.config.gateway.request_timeout_ms);
+    let body = Limited::new(request.into_body(), bytes_max);
+    let Ok(collected) = tokio::time::timeout(timeout, body.collect()).await else {
+        return Err(Problem::validation("the body did not arrive in time").into());
+    };
+    let bytes = match collected {
+        Ok(collected) => collected.to_bytes(),
+        Err(error) if error.is::<LengthLimitError>() => return Err(too_large(bytes_max).into()),
+        Err(_) => return Err(Problem::validation("the body could not be read").into()),
+    };
+    let text = String::from_utf8(bytes.into()).map_err(|_| Problem::validation("the body is not UTF-8"))?;
+    Ok(JsonText { text, _room: room })
+}
+
+/// The members of a body that is a JSON object, strictly parsed.
+pub(crate) struct Object(pub(crate) Fields);
+
+impl FromRequest<Arc<App>> for Object {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refusal> {
+        let body = read_json(app, request, SMALL_BODY_BYTES_MAX).await?;
+        Ok(Self(Fields::of(ma2h::json::parse_strict(&body.text)?)?))
+    }
+}
+
+/// A small JSON body, still as text.
+pub(crate) struct SmallJsonText(pub(crate) JsonText);
+
+impl FromRequest<Arc<App>> for SmallJsonText {
+    type Rejection = Refusal;
+
+    async fn from_request(request: Request, app: &Arc<App>) -> Result<Self, Refusal> {
+        read_json(app, request, SMALL_BODY_BYTES_MAX).await.map(Self)
+    }
+}
+
+/// `application/json`, if with a charset then UTF-8.
+fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let content_type = headers
+        .get(header::CONTENT_TYPE)
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default();
+    let mut parts = content_type.split(';').map(str::trim);
+    let is_json = parts
+        .next()
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("application/json"));
+    let is_utf8 = parts.all(|parameter| match parameter.split_once('=') {
+        Some((name, value)) if name.trim().eq_ignore_ascii_case("charset") => {
+            value.trim().trim_matches('"').eq_ignore_ascii_case("utf-8")
+        }
+        _ => true,
+    });
+    if is_json && is_utf8 {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ErrorCode::UnsupportedMediaType,
+        "content-type: expected application/json",
+    ))
+}
+
+fn content_length(headers: &HeaderMap) -> Option<usize> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn too_large(bytes_max: usize) -> Problem {
+    Problem::new(
+        ErrorCode::PayloadTooLarge,
+        format!("the body is larger than {bytes_max} bytes"),
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{HeaderMap, header, require_json};
+
+    #[test]
+    fn only_json_in_utf8_is_taken() {
+        let cases = [
+            ("application/json", true),
+            ("application/json; charset=utf-8", true),
+            ("Application/JSON;charset=\"UTF-8\"", true),
+            ("application/json; charset=latin1", false),
+            ("text/plain", false),
+            ("application/jsonp", false),
+            ("", false),
+        ];
+        for (content_type, is_taken) in cases {
+            let mut headers = HeaderMap::new();
+            headers.insert(header::CONTENT_TYPE, content_type.parse().unwrap());
+            assert_eq!(require_json(&headers).is_ok(), is_taken, "{content_type}");
+        }
+        assert!(require_json(&HeaderMap::new()).is_err());
+    }
+}

@@ -1,0 +1,32 @@
+//! Where HTTP ends: TLS, limits, request ids, bodies, and errors in MA2H's shape.
+
+pub(crate) mod answer;
+pub(crate) mod body;
+pub(crate) mod errors;
+pub(crate) mod fields;
+mod headers;
+mod limits;
+mod listener;
+mod observe;
+pub(crate) mod page;
+pub(crate) mod params;
+mod request_id;
+mod tls;
+
+use std::sync::Arc;
+
+use axum::{Router, middleware};
+use tower_http::catch_panic::CatchPanicLayer;
+
+pub(crate) use listener::serve;
+
+use crate::app::App;
+
+/// Puts around the routes what every answer needs. The last layer is the outermost: it also sees what a panic became.
+pub(crate) fn around(routes: Router<Arc<App>>) -> Router<Arc<App>> {
+    routes
+        .fallback(errors::unknown_route)
+        .method_not_allowed_fallback(errors::wrong_method)
+        .layer(CatchPanicLayer::custom(errors::panicked))
+        .layer(middleware::from_fn(observe::observe))
+}
