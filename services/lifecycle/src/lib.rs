@@ -1,1 +1,105 @@
-//! Stub.
+//! The lifecycle tier: every state of a message is decided here, each transition as one compare-and-set in PostgreSQL.
+//!
+//! It alone writes the schema `lifecycle`. It talks to nobody outside and signs nothing.
+
+mod announce;
+mod clock;
+mod column;
+mod conclude;
+mod error;
+mod expire;
+mod list;
+mod message_id;
+mod pause;
+mod principal;
+mod push;
+mod read;
+mod response;
+mod service;
+mod statement;
+mod submit;
+mod tier;
+
+use std::sync::Arc;
+
+use hub_platform::config::Config;
+use hub_platform::health::Readiness;
+use hub_platform::migrate::TierMigrations;
+use hub_platform::shutdown::Shutdown;
+use hub_platform::{db, grpc, nats};
+use hub_proto::lifecycle::lifecycle_server::LifecycleServer;
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tonic::service::Routes;
+
+use announce::Announcer;
+use service::Service;
+pub use statement::statements;
+use tier::Tier;
+
+/// What keeps the tier from serving.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The database's settings.
+    #[error(transparent)]
+    Database(#[from] db::Error),
+    /// The settings of NATS.
+    #[error(transparent)]
+    Nats(#[from] nats::Error),
+    /// The server.
+    #[error(transparent)]
+    Grpc(#[from] grpc::Error),
+    /// A pass that runs as long as the tier has ended.
+    #[error("a background task of the lifecycle tier ended before it was asked to")]
+    TaskEnded,
+}
+
+/// The schema of this tier, oldest change first.
+pub fn migrations() -> TierMigrations {
+    TierMigrations {
+        tier: db::Tier::Lifecycle,
+        migrations: vec![
+            ("V1__messages", include_str!("../migrations/V1__messages.sql")),
+            ("V2__pushes", include_str!("../migrations/V2__pushes.sql")),
+        ],
+    }
+}
+
+/// Serves the tier until shutdown: its calls, the sweep for expiry and the relay of pushes.
+pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
+    let pool = db::connect(&config.database, db::Tier::Lifecycle)?;
+    let nats = nats::connect(&config.nats).await?;
+    let jobs = nats.jobs();
+    let readiness = Readiness::of_database(&pool, &shutdown);
+    let (announcer, announcing) = Announcer::new(nats);
+    let bytes_max = grpc::message_bytes_max(&config.limits);
+    let tier = Arc::new(Tier::new(pool, announcer, config));
+
+    // Owned here: dropped with this future, they end.
+    let mut tasks = JoinSet::new();
+    tasks.spawn(announcing);
+    tasks.spawn(Arc::clone(&tier).sweep(shutdown.clone()));
+    tasks.spawn(Arc::clone(&tier).relay(jobs, shutdown.clone()));
+
+    let service = LifecycleServer::new(Service::new(tier, shutdown.clone()))
+        .max_decoding_message_size(bytes_max)
+        .max_encoding_message_size(bytes_max);
+    let serving = grpc::serve(listener, Routes::new(service), readiness, shutdown.clone());
+    tokio::pin!(serving);
+    loop {
+        tokio::select! {
+            served = &mut serving => {
+                served?;
+                break;
+            }
+            Some(_) = tasks.join_next(), if !shutdown.is_triggered() => {
+                if !shutdown.is_triggered() {
+                    return Err(Error::TaskEnded);
+                }
+            }
+        }
+    }
+    // The passes have been asked to end; the announcer ends when the last call has left its word.
+    while tasks.join_next().await.is_some() {}
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Resolve and cancel (§7, §8.4, §8.8): one compare-and-set; the first terminal wins.
+
+use hub_platform::db::{self, During};
+use hub_platform::nats::WakeKind;
+use hub_platform::telemetry;
+use hub_proto::lifecycle::{CancelMessageRequest, Outcome, ResolveMessageRequest};
+use ma2h::Envelope;
+use ma2h::address::Actor;
+use ma2h::envelope::{MessageType, Resolution};
+use ma2h::error::Problem;
+
+use crate::error::Error;
+use crate::message_id;
+use crate::principal::Caller;
+use crate::statement::Statement;
+use crate::tier::Tier;
+
+pub(crate) const SUBJECT: Statement = Statement {
+    name: "read what is resolved",
+    sql: include_str!("subject.sql"),
+};
+pub(crate) const CONCLUDE: Statement = Statement {
+    name: "conclude message",
+    sql: include_str!("conclude.sql"),
+};
+pub(crate) const OUTCOME: Statement = Statement {
+    name: "read outcome",
+    sql: include_str!("outcome.sql"),
+};
+
+/// Looks at a message that is found overdue. After the first it is expired, unless the clock stepped back.
+const LOOKS_MAX: usize = 3;
+
+/// A terminal that a call wants to bring about.
+struct Conclusion<'a> {
+    account: &'a str,
+    message_id: &'a str,
+    kind: MessageType,
+    resolution: Resolution,
+    resolution_id: &'a str,
+    actor: String,
+    detail: String,
+}
+
+/// How a message stands.
+#[derive(Debug)]
+pub(crate) struct Standing {
+    pub(crate) agent: String,
+    pub(crate) kind: String,
+    pub(crate) status: String,
+    pub(crate) resolution_id: Option<String>,
+    overdue: bool,
+}
+
+impl Tier {
+    /// Answers an open ask or task.
+    pub(crate) async fn resolve(&self, request: ResolveMessageRequest) -> Result<Outcome, Error> {
+        check_ids(&request.message_id, &request.resolution_id)?;
+        let resolver = Caller::of(request.resolver)?;
+        let (agent, text) = self.subject(&request.account, &request.message_id).await?;
+        // What was accepted can be read again; a refusal here would not be the resolver's.
+        let envelope = Envelope::parse(&text)
+            .map_err(|problem| db::Error::corrupt(format!("stored envelope cannot be read: {problem}")))?;
+        let actor = resolver.actor();
+        let is_stranger = resolver.agent().is_some_and(|resolver| resolver != agent);
+        if is_stranger && !ma2h::resolve::may_resolve(&envelope, &actor) {
+            return Err(Problem::not_found().into());
+        }
+        let answer = ma2h::resolve::decide(&envelope, &actor, &request.body)?;
+        let conclusion = Conclusion {
+            account: &request.account,
+            message_id: &request.message_id,
+            kind: envelope.kind,
+            resolution: answer.resolution,
+            resolution_id: &request.resolution_id,
+            actor: actor.to_string(),
+            detail: answer.detail,
+        };
+        self.conclude(&conclusion).await
+    }
+
+    /// Withdraws an open ask. Its submitter alone may (§9.1).
+    pub(crate) async fn cancel(&self, request: CancelMessageRequest) -> Result<Outcome, Error> {
+        check_ids(&request.message_id, &request.resolution_id)?;
+        let standing = self.look(&request.account, &request.message_id).await?;
+        if standing.agent != request.agent {
+            return Err(Problem::not_found().into());
+        }
+        if standing.kind != MessageType::Ask.as_str() {
+            return Err(Problem::invalid_field("type: only an ask can be cancelled").into());
+        }
+        let conclusion = Conclusion {
+            account: &request.account,
+            message_id: &request.message_id,
+            kind: MessageType::Ask,
+            resolution: Resolution::Cancelled,
+            resolution_id: &request.resolution_id,
+            actor: Actor::agent(request.agent).to_string(),
+            detail: "{}".to_owned(),
+        };
+        self.conclude(&conclusion).await
+    }
+
+    /// Reads how a message stands. An overdue one is expired before anyone is told of it (design rule 2).
+    pub(crate) async fn standing(&self, account: &str, message_id: &str) -> Result<Standing, Error> {
+        for _ in 0..LOOKS_MAX {
+            let standing = self.look(account, message_id).await?;
+            if !standing.overdue {
+                return Ok(standing);
+            }
+            self.expire(account, &[message_id]).await?;
+        }
+        Err(Problem::unavailable("the message is being expired, try again").into())
+    }
+
+    /// Brings a terminal about, or tells which one came first.
+    async fn conclude(&self, conclusion: &Conclusion<'_>) -> Result<Outcome, Error> {
+        let Conclusion {
+            account,
+            message_id,
+            resolution,
+            resolution_id,
+            ..
+        } = *conclusion;
+        let status = resolution.as_str();
+        let won = db::retry(|| self.compare_and_set(conclusion)).await?;
+        if let Some(push_owed) = won {
+            metrics::counter!(
+                "hub_lifecycle_transitions_total", "kind" => conclusion.kind.as_str(), "to" => status
+            )
+            .increment(1);
+            self.announcer
+                .wake(account, WakeKind::MessageResolved, message_id, status);
+            if push_owed {
+                self.announcer.push_owed(account, message_id);
+            }
+            return Ok(outcome(message_id, status, resolution_id, true));
+        }
+        let standing = self.standing(account, message_id).await?;
+        let Some(winner) = standing.resolution_id else {
+            // Open and in time, after a statement that found it otherwise: only if the clock stepped back.
+            return Err(Problem::unavailable("the message could not be resolved, try again").into());
+        };
+        // This very call won before and its reply was lost; or it is a cancel of what is cancelled (§8.4).
+        let applied = winner == resolution_id
+            || (resolution == Resolution::Cancelled && standing.status == Resolution::Cancelled.as_str());
+        Ok(outcome(message_id, &standing.status, &winner, applied))
+    }
+
+    /// Whether the terminal was brought about, and then whether a push is owed.
+    async fn compare_and_set(&self, conclusion: &Conclusion<'_>) -> Result<Option<bool>, db::Error> {
+        let traceparent = telemetry::traceparent().unwrap_or_default();
+        let row = CONCLUDE
+            .row(
+                &self.pool,
+                &[
+                    &conclusion.account,
+                    &conclusion.message_id,
+                    &conclusion.resolution.as_str(),
+                    &conclusion.resolution_id,
+                    &conclusion.actor,
+                    &conclusion.detail,
+                    &self.republish_after_ms(),
+                    &traceparent,
+                ],
+            )
+            .await?;
+        row.map(|row| row.try_get("push_owed"))
+            .transpose()
+            .during(CONCLUDE.name)
+    }
+
+    /// The submitter and the envelope of a message.
+    async fn subject(&self, account: &str, message_id: &str) -> Result<(String, String), Error> {
+        let row = SUBJECT
+            .row(&self.pool, &[&account, &message_id])
+            .await?
+            .ok_or_else(Problem::not_found)?;
+        let agent = row.try_get("agent").during(SUBJECT.name)?;
+        Ok((agent, row.try_get("envelope").during(SUBJECT.name)?))
+    }
+
+    async fn look(&self, account: &str, message_id: &str) -> Result<Standing, Error> {
+        let row = OUTCOME
+            .row(&self.pool, &[&account, &message_id])
+            .await?
+            .ok_or_else(Problem::not_found)?;
+        let read = || {
+            Ok::<_, tokio_postgres::Error>(Standing {
+                agent: row.try_get("agent")?,
+                kind: row.try_get("kind")?,
+                status: row.try_get("status")?,
+                resolution_id: row.try_get("resolution_id")?,
+                overdue: row.try_get("overdue")?,
+            })
+        };
+        Ok(read().during(OUTCOME.name)?)
+    }
+}
+
+fn check_ids(message_id: &str, resolution_id: &str) -> Result<(), Problem> {
+    message_id::check(message_id)?;
+    if message_id::is_wellformed(resolution_id) {
+        return Ok(());
+    }
+    Err(Problem::validation("resolution_id: malformed"))
+}
+
+fn outcome(message_id: &str, status: &str, resolution_id: &str, applied: bool) -> Outcome {
+    Outcome {
+        message_id: message_id.to_owned(),
+        status: status.to_owned(),
+        resolution_id: resolution_id.to_owned(),
+        applied,
+    }
+}

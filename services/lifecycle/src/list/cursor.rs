@@ -1,0 +1,46 @@
+//! Where a page ends. Opaque to clients, so that its form can change.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use ma2h::error::Problem;
+
+use crate::message_id;
+
+/// Version of the form: the id of the last message of the page.
+const PREFIX: &str = "1:";
+
+/// The cursor of the page after this message.
+pub(super) fn encode(message_id: &str) -> String {
+    URL_SAFE_NO_PAD.encode(format!("{PREFIX}{message_id}"))
+}
+
+/// The message that a cursor stands for.
+pub(super) fn decode(cursor: &str) -> Result<String, Problem> {
+    let decoded = || {
+        let text = String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()?;
+        text.strip_prefix(PREFIX)
+            .filter(|id| message_id::is_wellformed(id))
+            .map(str::to_owned)
+    };
+    decoded().ok_or_else(|| Problem::invalid_field("cursor: expected the next_cursor of a page"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{decode, encode};
+
+    #[test]
+    fn only_our_own_cursors_are_read() {
+        assert_eq!(decode(&encode("msg_01J9")).as_deref(), Ok("msg_01J9"));
+        for foreign in [
+            "",
+            "msg_01J9",
+            "Mjptc2dfMDFKOQ",
+            "a+/=",
+            &encode("msg_\0"),
+            &encode(""),
+        ] {
+            assert!(decode(foreign).is_err(), "{foreign:?}");
+        }
+    }
+}

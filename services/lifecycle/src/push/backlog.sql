@@ -1,0 +1,13 @@
+-- Counts the pushes that are owed, up to $1, and among them those that nobody has settled within their time.
+--
+-- Locks: none. Index: pushes_due.
+SELECT
+    count(*) AS owed,
+    count(*) FILTER (WHERE due.due_at <= statement_timestamp()) AS late
+FROM (
+    SELECT push.due_at
+    FROM lifecycle.pushes AS push
+    WHERE push.state = 'due'
+    ORDER BY push.due_at
+    LIMIT $1
+) AS due

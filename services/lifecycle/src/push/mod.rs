@@ -1,0 +1,34 @@
+//! Pushes that are owed (design rule 5): claimed by workers, settled by what came of them, published again when due.
+
+mod claim;
+mod decide;
+mod relay;
+mod settle;
+
+use crate::statement::Statement;
+
+pub(crate) use decide::Policy;
+
+pub(crate) const CLAIM: Statement = Statement {
+    name: "claim pushes",
+    sql: include_str!("claim.sql"),
+};
+pub(crate) const HELD: Statement = Statement {
+    name: "read claimed pushes",
+    sql: include_str!("held.sql"),
+};
+pub(crate) const SETTLE: Statement = Statement {
+    name: "settle pushes",
+    sql: include_str!("settle.sql"),
+};
+pub(crate) const RELAY: Statement = Statement {
+    name: "relay pushes",
+    sql: include_str!("relay.sql"),
+};
+pub(crate) const BACKLOG: Statement = Statement {
+    name: "count owed pushes",
+    sql: include_str!("backlog.sql"),
+};
+
+/// Pushes of one claim or settlement.
+const BATCH_MAX: usize = 1000;

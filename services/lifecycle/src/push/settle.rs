@@ -1,0 +1,201 @@
+//! Settlements: what came of claimed pushes, and what comes next for each.
+
+use std::collections::HashMap;
+
+use hub_platform::db::{self, During};
+use hub_platform::nats::WakeKind;
+use hub_proto::lifecycle::{SettlePushesReply, SettlePushesRequest, Settlement};
+use ma2h::error::Problem;
+use tokio_postgres::Row;
+
+use super::decide::{Ended, Verdict, decide};
+use super::{BATCH_MAX, HELD, SETTLE};
+use crate::column::storable;
+use crate::error::Error;
+use crate::message_id;
+use crate::read::DELIVERED;
+use crate::tier::{Tier, millis};
+
+/// Outcomes, column by column, as the statement takes them.
+#[derive(Debug, Default)]
+struct Outcomes<'a> {
+    accounts: Vec<&'a str>,
+    message_ids: Vec<&'a str>,
+    generations: Vec<i32>,
+    numbers: Vec<i32>,
+    kinds: Vec<&'static str>,
+    pauses_ms: Vec<i64>,
+    statuses: Vec<Option<i32>>,
+    errors: Vec<Option<String>>,
+    durations_ms: Vec<i32>,
+}
+
+impl<'a> Outcomes<'a> {
+    fn add(&mut self, settlement: &'a Settlement, verdict: Verdict) {
+        self.accounts.push(&settlement.account);
+        self.message_ids.push(&settlement.message_id);
+        self.generations.push(integer(settlement.generation));
+        self.numbers.push(integer(settlement.number));
+        self.kinds.push(verdict.as_str());
+        self.pauses_ms.push(millis(verdict.pause_ms()));
+        self.statuses.push(
+            settlement
+                .status
+                .map(integer)
+                .filter(|status| (100..1000).contains(status)),
+        );
+        self.errors.push(
+            settlement
+                .error
+                .as_deref()
+                .map(|error| storable(error).into_owned()),
+        );
+        self.durations_ms.push(integer(settlement.duration_ms));
+    }
+}
+
+impl Tier {
+    /// Settles claimed pushes; those whose claim has passed to another change nothing.
+    pub(crate) async fn settle_pushes(
+        &self,
+        request: SettlePushesRequest,
+    ) -> Result<SettlePushesReply, Error> {
+        check(&request)?;
+        let settlements: Vec<&Settlement> = request.settlements.iter().collect();
+        let settled = match self.settle(&request.claim_id, &settlements).await {
+            Err(Error::Database(error)) if !error.is_unavailable() && settlements.len() > 1 => {
+                db::report(&error);
+                self.settle_singly(&request.claim_id, &settlements).await?
+            }
+            settled => settled?,
+        };
+        Ok(SettlePushesReply { settled })
+    }
+
+    /// After a batch that failed as a whole: what can be settled is, and what cannot is left to its lease.
+    async fn settle_singly(&self, claim_id: &str, settlements: &[&Settlement]) -> Result<u32, Error> {
+        let mut settled = 0;
+        for settlement in settlements {
+            match self.settle(claim_id, &[settlement]).await {
+                Ok(count) => settled += count,
+                Err(Error::Database(error)) if !error.is_unavailable() => {
+                    let Settlement {
+                        account, message_id, ..
+                    } = settlement;
+                    tracing::error!(%error, account, message_id, "push cannot be settled");
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(settled)
+    }
+
+    async fn settle(&self, claim_id: &str, settlements: &[&Settlement]) -> Result<u32, Error> {
+        let outcomes = self.decide(claim_id, settlements).await?;
+        let rows = db::retry(async || {
+            SETTLE
+                .rows(
+                    &self.pool,
+                    &[
+                        &claim_id,
+                        &outcomes.accounts,
+                        &outcomes.message_ids,
+                        &outcomes.generations,
+                        &outcomes.numbers,
+                        &outcomes.kinds,
+                        &outcomes.pauses_ms,
+                        &outcomes.statuses,
+                        &outcomes.errors,
+                        &outcomes.durations_ms,
+                    ],
+                )
+                .await
+        });
+        let rows = rows.await?;
+        for row in &rows {
+            self.announce_settled(row).during(SETTLE.name)?;
+        }
+        Ok(u32::try_from(rows.len()).unwrap_or(u32::MAX))
+    }
+
+    /// What comes of those that the claim still holds.
+    async fn decide<'a>(
+        &self,
+        claim_id: &str,
+        settlements: &[&'a Settlement],
+    ) -> Result<Outcomes<'a>, Error> {
+        let settlements = settlements
+            .iter()
+            .filter(|s| message_id::is_wellformed(&s.message_id));
+        let settlements: Vec<&'a Settlement> = settlements.copied().collect();
+        let (accounts, message_ids): (Vec<&str>, Vec<&str>) = settlements
+            .iter()
+            .map(|s| (s.account.as_str(), s.message_id.as_str()))
+            .unzip();
+        let rows = HELD
+            .rows(&self.pool, &[&claim_id, &accounts, &message_ids])
+            .await?;
+        let elapsed = elapsed(&rows).during(HELD.name)?;
+        let mut outcomes = Outcomes::default();
+        for settlement in settlements {
+            let key = (settlement.account.as_str(), settlement.message_id.as_str());
+            let Some(elapsed_ms) = elapsed.get(&key).copied() else {
+                continue;
+            };
+            let (result, number) = (settlement.result(), settlement.number);
+            let ended = Ended {
+                result,
+                number,
+                elapsed_ms,
+                retry_after_ms: settlement.retry_after_ms,
+            };
+            let verdict = decide(&self.policy, &ended, rand::random())
+                .ok_or_else(|| Problem::validation("settlements.result: required"))?;
+            outcomes.add(settlement, verdict);
+        }
+        Ok(outcomes)
+    }
+
+    fn announce_settled(&self, row: &Row) -> Result<(), tokio_postgres::Error> {
+        let outcome = match row.try_get("kind")? {
+            "delivered" => "delivered",
+            "refused" => "refused",
+            "retry" => "retry",
+            "exhausted" => "exhausted",
+            _ => "deferred",
+        };
+        metrics::counter!("hub_lifecycle_pushes_settled_total", "outcome" => outcome).increment(1);
+        if row.try_get("stamped")? {
+            let (account, message_id) = (row.try_get("account")?, row.try_get("message_id")?);
+            self.announcer
+                .wake(account, WakeKind::DeliveryUpdated, message_id, DELIVERED);
+        }
+        Ok(())
+    }
+}
+
+fn check(request: &SettlePushesRequest) -> Result<(), Problem> {
+    if !message_id::is_wellformed(&request.claim_id) {
+        return Err(Problem::validation("claim_id: malformed"));
+    }
+    if request.settlements.len() > BATCH_MAX {
+        return Err(Problem::validation(format!("settlements: more than {BATCH_MAX}")));
+    }
+    Ok(())
+}
+
+/// Since when each push under the claim has been attempted.
+fn elapsed(rows: &[Row]) -> Result<HashMap<(&str, &str), u64>, tokio_postgres::Error> {
+    let read = |row: &'_ Row| {
+        let elapsed_ms: i64 = row.try_get("elapsed_ms")?;
+        Ok(u64::try_from(elapsed_ms).unwrap_or_default())
+    };
+    rows.iter()
+        .map(|row| Ok(((row.try_get("account")?, row.try_get("message_id")?), read(row)?)))
+        .collect()
+}
+
+/// A count as PostgreSQL takes it. One beyond belongs to no row.
+fn integer(count: u32) -> i32 {
+    i32::try_from(count).unwrap_or(i32::MAX)
+}

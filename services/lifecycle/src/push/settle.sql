@@ -1,0 +1,95 @@
+-- Settles claimed pushes: the attempt, the obligation and the message's response track in one statement (design rule 5).
+--
+-- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
+-- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back.
+--
+-- Locks: the pushes, by account and id; then the messages of those delivered, which nobody locks before their pushes.
+-- Indexes: the primary keys of pushes, push_attempts, messages.
+WITH outcome AS (
+    SELECT
+        outcome.account,
+        outcome.message_id,
+        outcome.generation,
+        outcome.number,
+        outcome.kind,
+        outcome.pause_ms,
+        outcome.status,
+        outcome.error,
+        outcome.duration_ms
+    FROM
+        unnest(
+            $2::text[], $3::text[], $4::integer[], $5::integer[], $6::text[], $7::bigint[], $8::integer[], $9::text[],
+            $10::integer[]
+        ) AS outcome (account, message_id, generation, number, kind, pause_ms, status, error, duration_ms)
+),
+
+held AS (
+    SELECT push.account, push.message_id
+    FROM lifecycle.pushes AS push
+    INNER JOIN outcome ON push.account = outcome.account AND push.message_id = outcome.message_id
+    WHERE
+        push.state = 'due'
+        AND push.claim_id = $1
+        AND push.generation = outcome.generation
+        AND push.attempts = outcome.number
+    ORDER BY push.account, push.message_id
+    FOR UPDATE OF push
+),
+
+settled AS (
+    UPDATE lifecycle.pushes AS push
+    SET
+        state = CASE WHEN outcome.kind IN ('retry', 'deferred') THEN 'due' ELSE outcome.kind END,
+        attempts = CASE WHEN outcome.kind = 'deferred' THEN push.attempts - 1 ELSE push.attempts END,
+        started_at = CASE WHEN outcome.kind = 'deferred' AND push.attempts = 1 THEN NULL ELSE push.started_at END,
+        attempt_at = statement_timestamp() + outcome.pause_ms * interval '1 millisecond',
+        due_at = statement_timestamp() + outcome.pause_ms * interval '1 millisecond',
+        claim_id = NULL,
+        claim_until = NULL
+    FROM held
+    INNER JOIN outcome ON held.account = outcome.account AND held.message_id = outcome.message_id
+    WHERE push.account = held.account AND push.message_id = held.message_id
+    RETURNING
+        push.account,
+        push.message_id,
+        push.generation,
+        outcome.number,
+        outcome.kind,
+        outcome.status,
+        outcome.error,
+        outcome.duration_ms
+),
+
+recorded AS (
+    INSERT INTO lifecycle.push_attempts (
+        account, message_id, generation, number, at, outcome, status, error, duration_ms
+    )
+    SELECT
+        settled.account,
+        settled.message_id,
+        settled.generation,
+        settled.number,
+        statement_timestamp() - settled.duration_ms * interval '1 millisecond',
+        settled.kind,
+        settled.status,
+        settled.error,
+        settled.duration_ms
+    FROM settled
+    WHERE settled.kind <> 'deferred'
+),
+
+stamped AS (
+    UPDATE lifecycle.messages AS message
+    SET delivery_state = 'delivered-to-agent', delivered_at = statement_timestamp()
+    FROM settled
+    WHERE
+        settled.kind = 'delivered'
+        AND message.account = settled.account
+        AND message.message_id = settled.message_id
+        AND message.delivery_state IS NULL
+    RETURNING message.account, message.message_id
+)
+
+SELECT settled.account, settled.message_id, settled.kind, stamped.message_id IS NOT NULL AS stamped
+FROM settled
+LEFT JOIN stamped ON settled.account = stamped.account AND settled.message_id = stamped.message_id

@@ -1,0 +1,65 @@
+//! How the push of a message went so far.
+
+use hub_platform::db::During;
+use hub_proto::lifecycle::{Attempt, ListAttemptsReply, ListAttemptsRequest};
+use ma2h::error::Problem;
+use time::OffsetDateTime;
+use tokio_postgres::Row;
+
+use super::{ATTEMPTS, PUSH};
+use crate::error::Error;
+use crate::principal::Caller;
+use crate::tier::Tier;
+use crate::{clock, message_id};
+
+/// Attempts of one answer. The configured cap on a push's attempts lies no higher.
+const ATTEMPTS_MAX: i64 = 1000;
+
+impl Tier {
+    /// Lists the attempts of a message's push, for whoever may see the message.
+    pub(crate) async fn attempts(&self, request: ListAttemptsRequest) -> Result<ListAttemptsReply, Error> {
+        message_id::check(&request.message_id)?;
+        let reader = Caller::of(request.reader)?;
+        let (account, message_id) = (&request.account, &request.message_id);
+        let push = PUSH
+            .row(&self.pool, &[account, message_id, &reader.agent()])
+            .await?;
+        let push = push.ok_or_else(Problem::not_found)?;
+        let state: Option<String> = push.try_get("state").during(PUSH.name)?;
+        let Some(state) = state else {
+            return Ok(ListAttemptsReply::default());
+        };
+        let next_attempt_at: Option<OffsetDateTime> = push.try_get("next_attempt_at").during(PUSH.name)?;
+        let rows = ATTEMPTS
+            .rows(&self.pool, &[account, message_id, &ATTEMPTS_MAX])
+            .await?;
+        let attempts = rows
+            .iter()
+            .map(read)
+            .collect::<Result<_, _>>()
+            .during(ATTEMPTS.name)?;
+        Ok(ListAttemptsReply {
+            attempts,
+            state,
+            next_attempt_at: next_attempt_at.map(clock::timestamp),
+        })
+    }
+}
+
+fn read(row: &Row) -> Result<Attempt, tokio_postgres::Error> {
+    // The table's checks keep these from being negative.
+    let count = |name| {
+        row.try_get::<_, i32>(name)
+            .map(|count| u32::try_from(count).unwrap_or_default())
+    };
+    let status: Option<i32> = row.try_get("status")?;
+    Ok(Attempt {
+        number: count("number")?,
+        at: Some(clock::timestamp(row.try_get("at")?)),
+        url: row.try_get("callback_url")?,
+        status: status.and_then(|status| u32::try_from(status).ok()),
+        error: row.try_get("error")?,
+        duration_ms: count("duration_ms")?,
+        outcome: row.try_get("outcome")?,
+    })
+}

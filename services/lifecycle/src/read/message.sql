@@ -1,0 +1,41 @@
+-- Reads one message for whoever may see it: any human of the account, or the agent in $3.
+--
+-- Decides: `overdue`, by which the caller moves the row before it tells anyone of it (design rule 2), and
+-- `not_modified`: the status has not changed after $4, and $4 is not in the future. The envelope, which may be large,
+-- is left out then.
+--
+-- Locks: none. Indexes: the primary keys of messages and envelopes.
+SELECT
+    message.agent,
+    message.kind,
+    message.status,
+    message.accepted_at,
+    message.expires_at,
+    message.terminal_at,
+    message.resolution_id,
+    message.actor,
+    message.defaulted,
+    message.detail,
+    message.delivery_state,
+    message.delivered_at,
+    known.overdue,
+    known.not_modified,
+    envelope.run_id,
+    envelope.ma2h_version,
+    CASE WHEN NOT known.not_modified AND NOT known.overdue THEN envelope.envelope END AS envelope
+FROM lifecycle.messages AS message
+INNER JOIN lifecycle.envelopes AS envelope
+    ON message.account = envelope.account AND message.message_id = envelope.message_id
+CROSS JOIN LATERAL (
+    SELECT
+        coalesce(message.status = 'open' AND message.expires_at < statement_timestamp(), false) AS overdue,
+        coalesce(
+            coalesce(message.terminal_at, message.accepted_at) <= $4::timestamptz
+            AND $4::timestamptz <= statement_timestamp(),
+            false
+        ) AS not_modified
+) AS known
+WHERE
+    message.account = $1
+    AND message.message_id = $2
+    AND ($3::text IS NULL OR message.agent = $3::text)

@@ -1,0 +1,118 @@
+//! The tier's gRPC service: hands each call to its noun, and its error to the caller.
+
+use std::sync::Arc;
+
+use hub_platform::grpc::problem_to_status;
+use hub_platform::shutdown::Shutdown;
+use hub_proto::lifecycle::lifecycle_server::Lifecycle;
+use hub_proto::lifecycle::{
+    CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, GetMessageReply, GetMessageRequest,
+    ListAttemptsReply, ListAttemptsRequest, ListMessagesReply, ListMessagesRequest, Outcome,
+    ResolveMessageRequest, SettlePushesReply, SettlePushesRequest, SubmitMessageReply, SubmitMessageRequest,
+};
+use ma2h::error::Problem;
+use tonic::{Request, Response, Status};
+use tracing::Instrument;
+
+use crate::error::Error;
+use crate::tier::Tier;
+
+/// The service. Clones share the tier.
+#[derive(Clone, Debug)]
+pub(crate) struct Service {
+    tier: Arc<Tier>,
+    shutdown: Shutdown,
+}
+
+impl Service {
+    pub(crate) fn new(tier: Arc<Tier>, shutdown: Shutdown) -> Self {
+        Self { tier, shutdown }
+    }
+
+    /// Runs what changes something in a task of its own: a caller that goes away leaves nothing half told.
+    async fn finish<T, Fut>(&self, call: impl FnOnce(Arc<Tier>) -> Fut) -> Result<Response<T>, Status>
+    where
+        Fut: Future<Output = Result<T, Error>> + Send + 'static,
+        T: Send + 'static,
+    {
+        let call = call(Arc::clone(&self.tier)).in_current_span();
+        match self.shutdown.spawn(call).await {
+            Ok(outcome) => answer(outcome),
+            Err(error) => {
+                tracing::error!(%error, "call ended without an outcome");
+                Err(problem_to_status(&Problem::internal()))
+            }
+        }
+    }
+}
+
+fn answer<T>(outcome: Result<T, Error>) -> Result<Response<T>, Status> {
+    outcome
+        .map(Response::new)
+        .map_err(|error| problem_to_status(&error.into_problem()))
+}
+
+#[tonic::async_trait]
+impl Lifecycle for Service {
+    async fn submit_message(
+        &self,
+        request: Request<SubmitMessageRequest>,
+    ) -> Result<Response<SubmitMessageReply>, Status> {
+        self.finish(|tier| async move { tier.submit(request.into_inner()).await })
+            .await
+    }
+
+    // Not finished without its caller: who is gone is shown nothing, so nothing may be stamped.
+    async fn get_message(
+        &self,
+        request: Request<GetMessageRequest>,
+    ) -> Result<Response<GetMessageReply>, Status> {
+        answer(self.tier.get(request.into_inner()).await)
+    }
+
+    async fn list_messages(
+        &self,
+        request: Request<ListMessagesRequest>,
+    ) -> Result<Response<ListMessagesReply>, Status> {
+        answer(self.tier.list(request.into_inner()).await)
+    }
+
+    async fn resolve_message(
+        &self,
+        request: Request<ResolveMessageRequest>,
+    ) -> Result<Response<Outcome>, Status> {
+        self.finish(|tier| async move { tier.resolve(request.into_inner()).await })
+            .await
+    }
+
+    async fn cancel_message(
+        &self,
+        request: Request<CancelMessageRequest>,
+    ) -> Result<Response<Outcome>, Status> {
+        self.finish(|tier| async move { tier.cancel(request.into_inner()).await })
+            .await
+    }
+
+    async fn list_attempts(
+        &self,
+        request: Request<ListAttemptsRequest>,
+    ) -> Result<Response<ListAttemptsReply>, Status> {
+        answer(self.tier.attempts(request.into_inner()).await)
+    }
+
+    async fn claim_pushes(
+        &self,
+        request: Request<ClaimPushesRequest>,
+    ) -> Result<Response<ClaimPushesReply>, Status> {
+        self.finish(|tier| async move { tier.claim_pushes(request.into_inner()).await })
+            .await
+    }
+
+    async fn settle_pushes(
+        &self,
+        request: Request<SettlePushesRequest>,
+    ) -> Result<Response<SettlePushesReply>, Status> {
+        self.finish(|tier| async move { tier.settle_pushes(request.into_inner()).await })
+            .await
+    }
+}

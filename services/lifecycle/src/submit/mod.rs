@@ -1,0 +1,275 @@
+//! Submit (§8.1): the idempotency key before the world (design rule 4), then the message, all in one statement.
+
+mod extract;
+mod keys;
+
+use hub_platform::db::{self, During};
+use hub_platform::nats::WakeKind;
+use hub_proto::lifecycle::{SubmitMessageReply, SubmitMessageRequest};
+use ma2h::Envelope;
+use ma2h::error::{ErrorCode, Problem};
+
+use crate::error::Error;
+use crate::statement::Statement;
+use crate::tier::Tier;
+
+use extract::Extract;
+use keys::IdempotencyKey;
+pub(crate) use keys::{tag_key, word_keys};
+
+pub(crate) const INSERT: Statement = Statement {
+    name: "insert message",
+    sql: include_str!("insert.sql"),
+};
+pub(crate) const ORIGINAL: Statement = Statement {
+    name: "find key",
+    sql: include_str!("original.sql"),
+};
+pub(crate) const REPEATED: Statement = Statement {
+    name: "find repeated submit",
+    sql: include_str!("repeated.sql"),
+};
+pub(crate) const RESERVE: Statement = Statement {
+    name: "reserve key",
+    sql: include_str!("reserve.sql"),
+};
+
+/// Rounds of insert and look-up. A second one is needed only if a key ends between the two.
+const ROUNDS_MAX: usize = 3;
+
+/// One submit, read.
+struct Submit<'a> {
+    request: &'a SubmitMessageRequest,
+    envelope: &'a Envelope,
+    key: Option<IdempotencyKey>,
+}
+
+/// What an insert came to.
+enum Inserted {
+    Yes,
+    /// The key or the message is there already.
+    No,
+    Refused(Problem),
+}
+
+/// The message a submit turns out to repeat.
+struct Original {
+    message_id: String,
+    status: String,
+    overdue: bool,
+    digest: Option<Vec<u8>>,
+}
+
+impl Tier {
+    /// Accepts an envelope, or answers with the original of a repeated one.
+    pub(crate) async fn submit(&self, request: SubmitMessageRequest) -> Result<SubmitMessageReply, Error> {
+        let envelope = Envelope::parse(&request.envelope)?;
+        check_sender(&request, &envelope)?;
+        let key = IdempotencyKey::of(&envelope, &request.envelope)?;
+        let submit = Submit {
+            request: &request,
+            envelope: &envelope,
+            key,
+        };
+        match Extract::of(&submit) {
+            Ok(extract) => self.submit_fit(&submit, &extract).await,
+            Err(refusal) => self.refuse(&submit, refusal).await,
+        }
+    }
+
+    /// Submits what only the clock, a row or the key can still refuse.
+    async fn submit_fit(
+        &self,
+        submit: &Submit<'_>,
+        extract: &Extract<'_>,
+    ) -> Result<SubmitMessageReply, Error> {
+        for _ in 0..ROUNDS_MAX {
+            match self.insert(submit, extract).await? {
+                Inserted::Yes => return Ok(self.accepted(submit, extract)),
+                Inserted::Refused(refusal) => return self.refuse(submit, refusal).await,
+                Inserted::No => {}
+            }
+            if let Some(original) = self.original(submit).await? {
+                return self.replay(submit, original).await;
+            }
+        }
+        Err(Problem::unavailable("idempotency_key: in use by calls under way, try again").into())
+    }
+
+    async fn insert(&self, submit: &Submit<'_>, extract: &Extract<'_>) -> Result<Inserted, Error> {
+        let ttl_seconds = i64::try_from(self.config.lifecycle.idempotency_ttl_seconds).unwrap_or(i64::MAX);
+        let key = submit.key.as_ref();
+        let row = INSERT
+            .row(
+                &self.pool,
+                &[
+                    &submit.request.account,
+                    &submit.request.message_id,
+                    &submit.request.agent,
+                    &extract.run_id,
+                    &extract.kind,
+                    &extract.mode,
+                    &extract.priority,
+                    &submit.envelope.sensitive,
+                    &extract.title,
+                    &extract.tags,
+                    &extract.project,
+                    &extract.version,
+                    &extract.callback_url,
+                    &extract.callback_scheme,
+                    &extract.credential_ref,
+                    &extract.callback_host,
+                    &extract.expiry_actor,
+                    &extract.expiry_defaulted,
+                    &extract.expiry_detail,
+                    &extract.search_keys,
+                    &submit.request.envelope,
+                    &submit.envelope.expires_at,
+                    &extract.status,
+                    &key.map(|key| key.hash.as_slice()),
+                    &key.map(|key| key.digest.as_slice()),
+                    &ttl_seconds,
+                ],
+            )
+            .await?
+            .ok_or_else(|| db::Error::corrupt("insert message gave no row"))?;
+        let flag = |name| row.try_get::<_, bool>(name).during(INSERT.name);
+        if flag("inserted")? {
+            return Ok(Inserted::Yes);
+        }
+        if !flag("in_time")? {
+            return Ok(Inserted::Refused(Problem::invalid_field(
+                "expires_at: expected a time in the future",
+            )));
+        }
+        if !flag("host_verified")? {
+            let block = submit.envelope.kind.block().unwrap_or_default();
+            let message = format!("{block}.callback.url: the host is not verified for this agent");
+            return Ok(Inserted::Refused(Problem::invalid_field(message)));
+        }
+        Ok(Inserted::No)
+    }
+
+    fn accepted(&self, submit: &Submit<'_>, extract: &Extract<'_>) -> SubmitMessageReply {
+        let request = submit.request;
+        metrics::counter!("hub_lifecycle_transitions_total", "kind" => extract.kind, "to" => extract.status)
+            .increment(1);
+        self.announcer.wake(
+            &request.account,
+            WakeKind::MessageCreated,
+            &request.message_id,
+            extract.status,
+        );
+        let (message_id, status) = (request.message_id.clone(), extract.status.to_owned());
+        SubmitMessageReply {
+            message_id,
+            status,
+            replayed: false,
+        }
+    }
+
+    /// Refuses a first submit. A repeated one gets its original all the same, whatever has changed since.
+    async fn refuse(&self, submit: &Submit<'_>, refusal: Problem) -> Result<SubmitMessageReply, Error> {
+        if let Some(key) = &submit.key {
+            db::retry(|| self.wait_for(submit, key)).await?;
+        }
+        if let Some(original) = self.original(submit).await? {
+            return self.replay(submit, original).await;
+        }
+        metrics::counter!("hub_lifecycle_submits_refused_total").increment(1);
+        Err(refusal.into())
+    }
+
+    /// Waits for a submit with the same key that is under way. Leaves nothing behind.
+    async fn wait_for(&self, submit: &Submit<'_>, key: &IdempotencyKey) -> Result<(), db::Error> {
+        let mut client = self.pool.get().await.during(RESERVE.name)?;
+        let prepared = client.prepare_cached(RESERVE.sql).await.during(RESERVE.name)?;
+        let transaction = client.transaction().await.during(RESERVE.name)?;
+        let request = submit.request;
+        let (hash, digest) = (key.hash.as_slice(), key.digest.as_slice());
+        transaction
+            .execute(
+                &prepared,
+                &[
+                    &request.account,
+                    &request.agent,
+                    &hash,
+                    &request.message_id,
+                    &digest,
+                ],
+            )
+            .await
+            .during(RESERVE.name)?;
+        transaction.rollback().await.during(RESERVE.name)
+    }
+
+    async fn original(&self, submit: &Submit<'_>) -> Result<Option<Original>, db::Error> {
+        let request = submit.request;
+        let (account, agent, message_id) = (&request.account, &request.agent, &request.message_id);
+        let (statement, row) = if let Some(key) = &submit.key {
+            (
+                &ORIGINAL,
+                ORIGINAL
+                    .row(&self.pool, &[account, agent, &key.hash.as_slice()])
+                    .await?,
+            )
+        } else {
+            (
+                &REPEATED,
+                REPEATED.row(&self.pool, &[account, agent, message_id]).await?,
+            )
+        };
+        let Some(row) = row else {
+            return Ok(None);
+        };
+        let read = || {
+            Ok::<_, tokio_postgres::Error>(Original {
+                message_id: row.try_get("message_id")?,
+                status: row.try_get("status")?,
+                overdue: row.try_get("overdue")?,
+                digest: if submit.key.is_some() {
+                    Some(row.try_get("digest")?)
+                } else {
+                    None
+                },
+            })
+        };
+        read().map(Some).during(statement.name)
+    }
+
+    /// Answers with the original and how it stands now (§8.1).
+    async fn replay(&self, submit: &Submit<'_>, original: Original) -> Result<SubmitMessageReply, Error> {
+        let request = submit.request;
+        // The very call, its reply lost on the way to the edge: nothing to compare.
+        let replayed = original.message_id != request.message_id;
+        let digest = submit.key.as_ref().map(|key| key.digest.as_slice());
+        if replayed && original.digest.as_deref() != digest {
+            let message = "idempotency_key: was used for another payload";
+            return Err(Problem::new(ErrorCode::IdempotencyConflict, message).into());
+        }
+        let mut status = original.status;
+        if original.overdue {
+            status = self
+                .standing(&request.account, &original.message_id)
+                .await?
+                .status;
+        }
+        metrics::counter!("hub_lifecycle_submits_replayed_total").increment(1);
+        Ok(SubmitMessageReply {
+            message_id: original.message_id,
+            status,
+            replayed,
+        })
+    }
+}
+
+fn check_sender(request: &SubmitMessageRequest, envelope: &Envelope) -> Result<(), Problem> {
+    if !crate::message_id::is_wellformed(&request.message_id) {
+        return Err(Problem::validation("message_id: malformed"));
+    }
+    if envelope.agent_id != request.agent {
+        let message = "agent.id: is not the agent of the credential";
+        return Err(Problem::new(ErrorCode::AgentIdMismatch, message));
+    }
+    Ok(())
+}

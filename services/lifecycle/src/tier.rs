@@ -1,0 +1,41 @@
+//! What every call of the tier works with.
+
+use std::sync::Arc;
+
+use hub_platform::config::Config;
+use hub_platform::db::Pool;
+
+use crate::announce::Announcer;
+use crate::push::Policy;
+
+/// The tier. Its calls are methods, each in the module of its noun.
+#[derive(Debug)]
+pub(crate) struct Tier {
+    pub(crate) pool: Pool,
+    pub(crate) announcer: Announcer,
+    pub(crate) config: Arc<Config>,
+    /// When a push is tried again, and when it is given up.
+    pub(crate) policy: Policy,
+}
+
+impl Tier {
+    pub(crate) fn new(pool: Pool, announcer: Announcer, config: Arc<Config>) -> Self {
+        let policy = Policy::of(&config.callback);
+        Self {
+            pool,
+            announcer,
+            config,
+            policy,
+        }
+    }
+
+    /// How long a published job may stay unclaimed before the relay publishes it again.
+    pub(crate) fn republish_after_ms(&self) -> i64 {
+        millis(self.config.lifecycle.republish_after_ms)
+    }
+}
+
+/// A configured time as PostgreSQL takes it; the ranges of the configuration keep it far from the limit.
+pub(crate) fn millis(configured: u64) -> i64 {
+    i64::try_from(configured).unwrap_or(i64::MAX)
+}
