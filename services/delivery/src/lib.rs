@@ -1,1 +1,97 @@
-//! Stub.
+//! The delivery tier: all that leaves the hub for an agent.
+//!
+//! It keeps the agents' secrets sealed, knows which hosts may be called back, signs Responses and pushes them. What is
+//! owed, and what a failed attempt means, lifecycle decides.
+
+mod error;
+pub mod guard;
+pub mod hosts;
+pub mod keys;
+mod service;
+pub mod vault;
+mod worker;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_platform::config::Config;
+use hub_platform::db::{self, Tier};
+use hub_platform::health::Readiness;
+use hub_platform::shutdown::Shutdown;
+use hub_platform::{grpc, nats};
+use hub_proto::delivery::delivery_server::DeliveryServer;
+use tokio::net::TcpListener;
+use tonic::service::Routes;
+
+pub use error::{CallError, Error};
+
+use guard::Guard;
+use hosts::Hosts;
+use keys::{EntryKeys, HubKeys};
+use service::Service;
+use vault::{KeyEncryptionKey, Vault};
+use worker::{Tools, Worker};
+
+/// The migrations of schema `delivery`, oldest first: name and SQL.
+pub fn migrations() -> Vec<(&'static str, &'static str)> {
+    vec![(
+        "V1__secrets_keys_hosts",
+        include_str!("../migrations/V1__secrets_keys_hosts.sql"),
+    )]
+}
+
+/// Every statement the tier runs, by name: a test prepares them against the migrated schema.
+pub fn statements() -> Vec<(&'static str, &'static str)> {
+    [
+        vault::STATEMENTS,
+        keys::STATEMENTS,
+        hosts::STATEMENTS,
+        worker::STATEMENTS,
+    ]
+    .concat()
+}
+
+/// Serves the tier until shutdown, then finishes the pushes in hand.
+pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
+    let pool = db::connect(&config.database, Tier::Delivery)?;
+    let kek = Arc::new(KeyEncryptionKey::new(
+        &config.security.key_encryption_key_bytes()?,
+    ));
+    let hub_keys = HubKeys::new(pool.clone(), kek.clone());
+    let nats = nats::connect(&config.nats).await?;
+    let tools = Tools {
+        pool: pool.clone(),
+        kek: kek.clone(),
+        hub_keys: hub_keys.clone(),
+        guard: guard(&config)?,
+        jobs: nats.jobs(),
+    };
+    let worker = shutdown.spawn(Worker::new(&config, tools, shutdown.clone())?.run());
+
+    let service = Service {
+        vault: Vault::new(pool.clone(), kek.clone()),
+        entry_keys: EntryKeys::new(pool.clone(), kek),
+        hosts: Hosts::new(pool.clone()),
+        hub_keys,
+    };
+    let message_bytes_max = grpc::message_bytes_max(&config.limits);
+    let server = DeliveryServer::new(service)
+        .max_decoding_message_size(message_bytes_max)
+        .max_encoding_message_size(message_bytes_max);
+    let readiness = Readiness::of_database(&pool, &shutdown);
+    let serving = grpc::serve(listener, Routes::new(server), readiness, shutdown);
+    let working = async { worker.await.flatten().map_err(Error::Worker) };
+    tokio::try_join!(async { serving.await.map_err(Error::from) }, working)?;
+    Ok(())
+}
+
+fn guard(config: &Config) -> Result<Guard, guard::Error> {
+    let callback = &config.callback;
+    Guard::new(&guard::Options {
+        development: config.security.development,
+        timeout: Duration::from_millis(callback.timeout_ms),
+        body_bytes_max: callback.response_bytes_max,
+        idle_per_host_max: callback.per_host_max,
+        extra_ca_file: callback.extra_ca_file.as_deref(),
+    })
+}

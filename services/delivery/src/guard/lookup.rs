@@ -1,0 +1,135 @@
+//! Name resolution that answers with addresses that may be called, or not at all (§9.4).
+
+use std::future::Future;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
+use std::sync::Arc;
+
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
+
+use super::address::{AddressClass, classify};
+use super::failure::RefusedAddress;
+
+/// How many addresses of an answer are kept to be tried.
+const ADDRESSES_PER_NAME_MAX: usize = 16;
+
+/// What a lookup comes to.
+pub(super) type Answer = Pin<Box<dyn Future<Output = io::Result<Vec<IpAddr>>> + Send>>;
+
+/// Asks for the addresses of a name.
+pub(super) type Lookup = Arc<dyn Fn(String) -> Answer + Send + Sync>;
+
+/// The machine's own resolver.
+pub(super) fn system() -> Lookup {
+    Arc::new(|name| {
+        Box::pin(async move {
+            let answer = tokio::net::lookup_host((name, 0)).await?;
+            Ok(answer.map(|address| address.ip()).collect())
+        })
+    })
+}
+
+/// Which addresses may be called.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Reach {
+    /// Public ones.
+    Public,
+    /// Also loopback and private ones: development only.
+    Private,
+}
+
+impl Reach {
+    pub(super) fn covers(self, address: IpAddr) -> bool {
+        match (self, classify(address)) {
+            (_, AddressClass::Public) | (Self::Private, AddressClass::Loopback | AddressClass::Private) => {
+                true
+            }
+            (Self::Public | Self::Private, _) => false,
+        }
+    }
+}
+
+/// Resolves for the client, which connects to nothing but the addresses it is given here: what was checked is
+/// what is connected to, however often the name changes its answer.
+pub(super) struct CheckedResolver {
+    pub(super) lookup: Lookup,
+    pub(super) reach: Reach,
+}
+
+impl Resolve for CheckedResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let answer = (self.lookup)(name.as_str().to_owned());
+        let reach = self.reach;
+        Box::pin(async move {
+            let addresses = answer.await?;
+            // One bad address taints the whole answer: whoever wrote it meant harm, or knows no better.
+            if !addresses.iter().all(|address| reach.covers(*address)) {
+                return Err(RefusedAddress.into());
+            }
+            let addresses = addresses.into_iter().take(ADDRESSES_PER_NAME_MAX);
+            // Port 0 stands for the port of the URL.
+            Ok(Box::new(addresses.map(|address| SocketAddr::new(address, 0))) as Addrs)
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn development_reaches_loopback_and_private_and_nothing_more() {
+        let reached = |text: &str| Reach::Private.covers(text.parse().unwrap());
+        for text in [
+            "127.0.0.1",
+            "::1",
+            "10.1.2.3",
+            "192.168.0.1",
+            "fd00::1",
+            "1.1.1.1",
+        ] {
+            assert!(reached(text), "{text}");
+        }
+        for text in [
+            "169.254.169.254",
+            "0.0.0.0",
+            "::ffff:127.0.0.1",
+            "224.0.0.1",
+            "100.64.0.1",
+            "fe80::1",
+        ] {
+            assert!(!reached(text), "{text}");
+        }
+        assert!(!Reach::Public.covers("127.0.0.1".parse().unwrap()));
+        assert!(!Reach::Public.covers("10.0.0.1".parse().unwrap()));
+    }
+
+    fn resolver(addresses: &'static [&'static str]) -> CheckedResolver {
+        let lookup: Lookup = Arc::new(move |_| {
+            Box::pin(async move { Ok(addresses.iter().map(|text| text.parse().unwrap()).collect()) })
+        });
+        CheckedResolver {
+            lookup,
+            reach: Reach::Public,
+        }
+    }
+
+    #[tokio::test]
+    async fn one_bad_address_refuses_the_whole_answer() {
+        let name = || "agent.example".parse::<Name>().unwrap();
+        let good = resolver(&["1.1.1.1", "2606:4700::1111"])
+            .resolve(name())
+            .await
+            .map(Iterator::count);
+        assert_eq!(good.unwrap(), 2);
+        for bad in [
+            &["1.1.1.1", "127.0.0.1"],
+            &["::ffff:1.1.1.1", "1.1.1.1"],
+            &["1.1.1.1", "169.254.169.254"],
+        ] {
+            let refused = resolver(bad).resolve(name()).await.err().unwrap();
+            assert!(refused.is::<RefusedAddress>(), "{bad:?}");
+        }
+    }
+}

@@ -1,0 +1,165 @@
+//! The one client that calls out of the hub (§9.4), the only one that can be built outside tests.
+//!
+//! It connects to checked addresses only, follows no redirect, uses no proxy of the environment, undoes no
+//! compression, and holds one deadline over connecting, headers and body.
+
+mod address;
+mod failure;
+mod lookup;
+mod retry_after;
+mod tls;
+
+use std::net::IpAddr;
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::HeaderMap;
+use http::header::RETRY_AFTER;
+use reqwest::{Client, Response, Url, redirect};
+
+pub use address::{AddressClass, address_allowed, classify};
+pub use failure::Failure;
+pub use retry_after::RetryAfter;
+
+use lookup::{CheckedResolver, Lookup, Reach};
+
+/// How much of header an HTTP/2 answer may carry.
+const HEADER_BYTES_MAX: u32 = 16 * 1024;
+/// How long a connection is kept for the next call to its host.
+const IDLE_SECONDS_MAX: u64 = 30;
+
+/// How the client is set up.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// Reach loopback and private addresses, and `http://`.
+    pub development: bool,
+    /// The deadline over the whole of a call.
+    pub timeout: Duration,
+    /// How much of an answer's body is read, so that its connection can be used again; a longer one is hung up on.
+    pub body_bytes_max: usize,
+    /// How many idle connections are kept for each host.
+    pub idle_per_host_max: usize,
+    /// A file of certificate authorities to trust beside the machine's, in PEM.
+    pub extra_ca_file: Option<&'a Path>,
+}
+
+/// Why the client could not be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file of extra authorities.
+    #[error("cannot read the extra certificate authorities: {0}")]
+    Authorities(#[from] rustls::pki_types::pem::Error),
+    /// A certificate in that file, or the TLS settings.
+    #[error("cannot set up tls: {0}")]
+    Tls(#[from] rustls::Error),
+    /// The client.
+    #[error("cannot set up the http client: {0}")]
+    Client(#[from] reqwest::Error),
+}
+
+/// What came back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Reply {
+    /// The HTTP status.
+    pub status: u16,
+    /// When the other side asked to be tried again, in whole seconds or as a date.
+    pub retry_after: Option<RetryAfter>,
+}
+
+/// The guarded client.
+#[derive(Clone, Debug)]
+pub struct Guard {
+    client: Client,
+    reach: Reach,
+    https_only: bool,
+    timeout: Duration,
+    body_bytes_max: usize,
+}
+
+impl Guard {
+    /// A client by `options`, resolving names as the machine does.
+    pub fn new(options: &Options<'_>) -> Result<Self, Error> {
+        Self::with_lookup(options, lookup::system())
+    }
+
+    fn with_lookup(options: &Options<'_>, lookup: Lookup) -> Result<Self, Error> {
+        let reach = if options.development {
+            Reach::Private
+        } else {
+            Reach::Public
+        };
+        let client = Client::builder()
+            .tls_backend_preconfigured(tls::client_config(options.extra_ca_file)?)
+            .https_only(!options.development)
+            .dns_resolver(CheckedResolver { lookup, reach })
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .user_agent(concat!("ma2h-hub/", env!("CARGO_PKG_VERSION")))
+            .http2_max_header_list_size(HEADER_BYTES_MAX)
+            .pool_idle_timeout(Duration::from_secs(IDLE_SECONDS_MAX))
+            .pool_max_idle_per_host(options.idle_per_host_max)
+            .build()?;
+        Ok(Self {
+            client,
+            reach,
+            https_only: !options.development,
+            timeout: options.timeout,
+            body_bytes_max: options.body_bytes_max,
+        })
+    }
+
+    /// Posts `body` to `url`. A status is an answer, whatever it is and however the rest of the answer goes.
+    pub async fn post(&self, url: &str, headers: HeaderMap, body: Bytes) -> Result<Reply, Failure> {
+        let url = self.checked_url(url)?;
+        let call = self.client.post(url).headers(headers).body(body).send();
+        let deadline = tokio::time::Instant::now() + self.timeout;
+        let response = match tokio::time::timeout_at(deadline, call).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(Failure::from(&error)),
+            Err(_) => return Err(Failure::Timeout),
+        };
+        let reply = Reply {
+            status: response.status().as_u16(),
+            retry_after: retry_after::parse(response.headers().get(RETRY_AFTER)),
+        };
+        // The receiver has spoken; a body that does not end in time costs its connection, not the outcome.
+        let _ = tokio::time::timeout_at(deadline, self.discard_body(response)).await;
+        Ok(reply)
+    }
+
+    /// An address written into the URL never reaches the resolver, so it is looked at here. The parser has
+    /// already brought decimal, octal, hexadecimal, short and full-width spellings into the usual one.
+    fn checked_url(&self, text: &str) -> Result<Url, Failure> {
+        let url = Url::parse(text).map_err(|_| Failure::InvalidUrl)?;
+        let scheme_allowed = url.scheme() == "https" || (url.scheme() == "http" && !self.https_only);
+        let host = url.host_str().unwrap_or_default();
+        if !scheme_allowed || host.is_empty() || !url.username().is_empty() || url.password().is_some() {
+            return Err(Failure::InvalidUrl);
+        }
+        match literal_address(host) {
+            Some(address) if !self.reach.covers(address) => Err(Failure::RefusedAddress),
+            _ => Ok(url),
+        }
+    }
+
+    /// Reads to the end, or to the bound, after which dropping the answer closes its connection.
+    async fn discard_body(&self, mut response: Response) {
+        let mut left = self.body_bytes_max;
+        while let Ok(Some(chunk)) = response.chunk().await {
+            match left.checked_sub(chunk.len()) {
+                Some(rest) => left = rest,
+                None => return,
+            }
+        }
+    }
+}
+
+fn literal_address(host: &str) -> Option<IpAddr> {
+    let bare = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    bare.unwrap_or(host).parse().ok()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,132 @@
+//! The hosts that may be called back for an agent (§9.4).
+
+mod name;
+
+use hub_platform::db::{Client, During as _, Pool};
+use ma2h::error::Problem;
+use tokio_postgres::Row;
+
+pub use name::HostName;
+
+use crate::error::CallError;
+
+const INSERT: &str = include_str!("insert.sql");
+const LIST: &str = include_str!("list.sql");
+const DELETE: &str = include_str!("delete.sql");
+
+/// The statements of this module, by name.
+pub(crate) const STATEMENTS: &[(&str, &str)] = &[
+    ("hosts/insert", INSERT),
+    ("hosts/list", LIST),
+    ("hosts/delete", DELETE),
+];
+
+/// Hosts one agent may have.
+const HOSTS_PER_AGENT_MAX: i64 = 256;
+
+/// A host as it is registered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct CallbackHost {
+    /// Host and, where it is not 443, port.
+    pub host: String,
+    /// How it is verified.
+    pub method: String,
+    /// `pending` or `verified`.
+    pub status: String,
+}
+
+/// Keeps the hosts.
+#[derive(Clone)]
+pub struct Hosts {
+    pool: Pool,
+}
+
+impl Hosts {
+    /// Over this database.
+    pub fn new(pool: Pool) -> Self {
+        Self { pool }
+    }
+
+    /// Registers a host. An operator who does is the approval.
+    pub async fn put(
+        &self,
+        account: &str,
+        agent: &str,
+        host: &HostName,
+        method: &str,
+    ) -> Result<CallbackHost, CallError> {
+        if method != "operator" {
+            return Err(Problem::invalid_field("method must be operator").into());
+        }
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(INSERT)
+            .await
+            .during("prepare to insert a host")?;
+        let row = client
+            .query_opt(
+                &statement,
+                &[
+                    &account,
+                    &agent,
+                    &host.as_str(),
+                    &method,
+                    &"verified",
+                    &HOSTS_PER_AGENT_MAX,
+                ],
+            )
+            .await
+            .during("insert a host")?;
+        let Some(row) = row else {
+            let message = format!("host: an agent has at most {HOSTS_PER_AGENT_MAX} callback hosts");
+            return Err(Problem::invalid_field(message).into());
+        };
+        Ok(host_of_row(&row).during("read the host put")?)
+    }
+
+    /// The hosts of an agent.
+    pub async fn list(&self, account: &str, agent: &str) -> Result<Vec<CallbackHost>, CallError> {
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(LIST)
+            .await
+            .during("prepare to list hosts")?;
+        let rows = client
+            .query(&statement, &[&account, &agent])
+            .await
+            .during("list hosts")?;
+        Ok(rows
+            .iter()
+            .map(host_of_row)
+            .collect::<Result<_, _>>()
+            .during("read hosts")?)
+    }
+
+    /// Takes a host back.
+    pub async fn delete(&self, account: &str, agent: &str, host: &HostName) -> Result<(), CallError> {
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(DELETE)
+            .await
+            .during("prepare to delete a host")?;
+        let deleted = client
+            .execute(&statement, &[&account, &agent, &host.as_str()])
+            .await;
+        match deleted.during("delete a host")? {
+            0 => Err(Problem::not_found().into()),
+            _ => Ok(()),
+        }
+    }
+
+    async fn client(&self) -> Result<Client, CallError> {
+        Ok(self.pool.get().await.during("connect for hosts")?)
+    }
+}
+
+fn host_of_row(row: &Row) -> Result<CallbackHost, tokio_postgres::Error> {
+    Ok(CallbackHost {
+        host: row.try_get("host")?,
+        method: row.try_get("method")?,
+        status: row.try_get("status")?,
+    })
+}

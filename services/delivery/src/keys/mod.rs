@@ -1,0 +1,17 @@
+//! Keys: how each agent's entries are signed, and the hub's own key that signs where an agent has none.
+
+mod entry;
+mod hub;
+
+pub(crate) use entry::open_secret;
+pub use entry::{Algorithm, EntryKeyInfo, EntryKeys};
+pub use hub::{HubKey, HubKeys, PublicKey};
+
+/// The statements of this module, by name.
+pub(crate) const STATEMENTS: &[(&str, &str)] = &[
+    ("keys/put_entry", entry::PUT),
+    ("keys/read_entry", entry::READ),
+    ("keys/insert_signing", hub::INSERT),
+    ("keys/read_active_signing", hub::READ_ACTIVE),
+    ("keys/list_signing", hub::LIST),
+];

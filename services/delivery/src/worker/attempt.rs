@@ -1,0 +1,273 @@
+//! One attempt of one push: signed anew, sent once.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use http::header::{CONTENT_TYPE, HeaderName};
+use http::{HeaderMap, HeaderValue};
+use hub_platform::{ids, telemetry};
+use hub_proto::lifecycle::{Push, Settlement};
+use ma2h::error::Problem;
+use ma2h::json::{self, Node};
+use ma2h::sign::{PushContext, SigningKey, header_value, payload_sha256, sign};
+
+use super::clock::HubClock;
+use super::material::{Material, Signing};
+use super::metrics::{self, InFlight};
+use super::outcome::{Fault, Outcome};
+use super::permits::HostPermits;
+use crate::guard::Guard;
+
+const SIGNATURE: HeaderName = HeaderName::from_static("ma2h-signature");
+const KEY_ID: HeaderName = HeaderName::from_static("ma2h-key-id");
+const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
+
+/// A body longer than this is digested off the threads that serve everyone.
+const DIGEST_INLINE_BYTES_MAX: usize = 256 * 1024;
+
+/// What an attempt is made with.
+pub(super) struct Sender {
+    pub(super) guard: Guard,
+    pub(super) hosts: HostPermits,
+}
+
+impl Sender {
+    /// Tries a push once, and says how that went.
+    pub(super) async fn attempt(
+        &self,
+        push: Push,
+        material: Result<Material, Fault>,
+        clock: HubClock,
+    ) -> Settlement {
+        let mut settlement = Settlement {
+            account: push.account.clone(),
+            message_id: push.message_id.clone(),
+            generation: push.generation,
+            number: push.number,
+            ..Settlement::default()
+        };
+        let outcome = match material {
+            Ok(material) => self.send(push, &material, clock, &mut settlement).await,
+            Err(fault) => Outcome::Failed(fault),
+        };
+        settlement.set_result(outcome.result());
+        settlement.status = outcome.status().map(u32::from);
+        settlement.error = outcome.fault().map(|fault| fault.as_str().to_owned());
+        metrics::record(outcome);
+        tracing::debug!(
+            outcome = outcome.label(),
+            status = settlement.status,
+            error = settlement.error,
+            duration_ms = settlement.duration_ms,
+            "push attempted"
+        );
+        settlement
+    }
+
+    async fn send(
+        &self,
+        push: Push,
+        material: &Material,
+        clock: HubClock,
+        settlement: &mut Settlement,
+    ) -> Outcome {
+        let Some(_permit) = self.hosts.acquire(&material.host).await else {
+            return Outcome::Deferred;
+        };
+        let _in_flight = InFlight::enter();
+        let url = push.url.clone();
+        // Signed after the wait for a permit, so that `t` is the time of sending.
+        let Ok((headers, body)) = request(push, material, clock).await else {
+            return Outcome::Failed(Fault::ResponseUnreadable);
+        };
+        let started = Instant::now();
+        let outcome = match self.guard.post(&url, headers, body).await {
+            Ok(reply) => Outcome::Answered(reply),
+            Err(failure) => Outcome::Failed(Fault::Call(failure)),
+        };
+        let took = started.elapsed();
+        metrics::record_duration(outcome, took);
+        settlement.duration_ms = u32::try_from(took.as_millis()).unwrap_or(u32::MAX);
+        if let Outcome::Answered(reply) = outcome
+            && reply.status >= 500
+        {
+            settlement.retry_after_ms = reply.retry_after.map(|asked| asked.wait_ms(clock.now()));
+        }
+        outcome
+    }
+}
+
+/// The headers and the body of an attempt, signed now.
+async fn request(push: Push, material: &Material, clock: HubClock) -> Result<(HeaderMap, Bytes), Problem> {
+    let traceparent = telemetry::traceparent().unwrap_or_else(|| push.traceparent.clone());
+    let unsigned = Unsigned::of(push).await?;
+    let signature = unsigned.sign(
+        material.signing.key(),
+        &ids::mint("jti"),
+        clock.now().unix_timestamp(),
+    )?;
+
+    let mut headers = HeaderMap::new();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(SIGNATURE, header(&signature)?);
+    if let Signing::Hub(key) = &material.signing {
+        headers.insert(KEY_ID, header(&key.kid)?);
+    }
+    if let Some((name, value)) = &material.credential {
+        headers.insert(name, value.clone());
+    }
+    if let Ok(traceparent) = HeaderValue::from_str(&traceparent)
+        && !traceparent.is_empty()
+    {
+        headers.insert(TRACEPARENT, traceparent);
+    }
+    Ok((headers, Bytes::from(unsigned.body)))
+}
+
+fn header(text: &str) -> Result<HeaderValue, Problem> {
+    HeaderValue::from_str(text).map_err(|_| Problem::internal())
+}
+
+/// What of a Response its signature is made over (§9.2).
+struct Unsigned {
+    url: String,
+    body: String,
+    payload_sha256: String,
+    ma2h_version: String,
+    in_reply_to: String,
+    resolution: String,
+    resolution_id: String,
+    resolved_at: Option<String>,
+}
+
+impl Unsigned {
+    async fn of(push: Push) -> Result<Self, Problem> {
+        if push.response.len() <= DIGEST_INLINE_BYTES_MAX {
+            return Self::read(push);
+        }
+        let reading = tokio::task::spawn_blocking(|| Self::read(push));
+        reading.await.unwrap_or_else(|_| Err(Problem::internal()))
+    }
+
+    fn read(push: Push) -> Result<Self, Problem> {
+        let response = json::parse(&push.response)?;
+        let text = |name: &str| {
+            let text = response.get(name).and_then(Node::as_str).map(str::to_owned);
+            text.ok_or_else(|| Problem::validation(format!("{name}: expected a string")))
+        };
+        let resolved_at = response
+            .get("response")
+            .and_then(|inner| inner.get("resolved_at")?.as_str());
+        Ok(Self {
+            payload_sha256: payload_sha256(&push.response)?,
+            ma2h_version: text("ma2h_version")?,
+            in_reply_to: text("in_reply_to")?,
+            resolution: text("resolution")?,
+            resolution_id: text("resolution_id")?,
+            resolved_at: resolved_at.map(str::to_owned),
+            url: push.url,
+            body: push.response,
+        })
+    }
+
+    /// The value of the `MA2H-Signature` header.
+    fn sign(&self, key: &SigningKey, jti: &str, t: i64) -> Result<String, Problem> {
+        let context = PushContext {
+            ma2h_version: &self.ma2h_version,
+            callback_url: &self.url,
+            id: &self.in_reply_to,
+            in_reply_to: &self.in_reply_to,
+            jti,
+            payload_sha256: &self.payload_sha256,
+            resolution: &self.resolution,
+            resolution_id: &self.resolution_id,
+            resolved_at: self.resolved_at.as_deref(),
+            t,
+        };
+        Ok(header_value(t, jti, &sign(key, &context.canonical()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::keys;
+    use ma2h::sign::{VerifyingKey, verify_push};
+
+    const URL: &str = "https://agent.example/ma2h?x=1";
+
+    fn push(response: &str) -> Push {
+        Push {
+            url: URL.to_owned(),
+            response: response.to_owned(),
+            ..Push::default()
+        }
+    }
+
+    fn clock() -> HubClock {
+        HubClock::from_reading(prost_types::Timestamp {
+            seconds: 1_777_888_999,
+            nanos: 0,
+        })
+        .unwrap()
+    }
+
+    async fn check(
+        response: &str,
+        signing: Signing,
+        credential: Option<(HeaderName, HeaderValue)>,
+    ) -> HeaderMap {
+        let key = signing.key().verifying_key();
+        let material = Material {
+            host: "agent.example".to_owned(),
+            signing,
+            credential,
+        };
+        let (headers, body) = request(push(response), &material, clock()).await.unwrap();
+        assert_eq!(body, response.as_bytes(), "the body is sent as it came");
+        assert_eq!(headers[CONTENT_TYPE], "application/json");
+        let signature = headers[SIGNATURE].to_str().unwrap();
+        let now = 1_777_888_999;
+        let verify = |url: &str, key: &VerifyingKey| verify_push(signature, response, url, key, now, 120);
+        assert!(verify(URL, &key).is_ok(), "{signature}");
+        assert!(verify("https://agent.example/other", &key).is_err());
+        assert!(verify(URL, &VerifyingKey::hmac(b"another").unwrap()).is_err());
+        headers
+    }
+
+    const ASK: &str = r#"{"ma2h_version":"0.6","in_reply_to":"msg_1","resolution_id":"res_1","agent":{"id":"a","run_id":"r"},"resolution":"answered","response":{"value":"ship","actor":"human:alice","resolved_at":"2026-05-04T10:03:19.000000Z"},"state":{"n":1.0}}"#;
+    const TASK: &str = r#"{"ma2h_version":"0.6","in_reply_to":"msg_1","resolution_id":"res_1","agent":{"id":"a","run_id":"r"},"resolution":"completed"}"#;
+
+    #[tokio::test]
+    async fn what_is_sent_verifies_at_the_receiver() {
+        for response in [ASK, TASK] {
+            let shared = Signing::Shared(SigningKey::hmac(b"secret").unwrap());
+            let headers = check(response, shared, None).await;
+            assert!(!headers.contains_key(KEY_ID) && !headers.contains_key("authorization"));
+
+            let hub = keys::HubKey {
+                kid: "kid-1".to_owned(),
+                signing: SigningKey::ed25519(&[3; 32]),
+            };
+            let credential = (http::header::AUTHORIZATION, HeaderValue::from_static("Bearer t"));
+            let headers = check(response, Signing::Hub(hub.into()), Some(credential)).await;
+            assert_eq!(headers[KEY_ID], "kid-1");
+            assert_eq!(headers["authorization"], "Bearer t");
+        }
+    }
+
+    #[tokio::test]
+    async fn each_attempt_has_a_jti_of_its_own() {
+        let signature = || async {
+            let shared = Signing::Shared(SigningKey::hmac(b"secret").unwrap());
+            check(ASK, shared, None).await[SIGNATURE].clone()
+        };
+        assert_ne!(signature().await, signature().await);
+    }
+
+    #[tokio::test]
+    async fn a_long_response_is_signed_as_well() {
+        let long = ASK.replace("1.0", &format!("\"{}\"", "x".repeat(DIGEST_INLINE_BYTES_MAX)));
+        check(&long, Signing::Shared(SigningKey::hmac(b"secret").unwrap()), None).await;
+    }
+}

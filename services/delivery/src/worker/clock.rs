@@ -1,0 +1,53 @@
+//! PostgreSQL's clock, as a claim told it, plus the monotonic time since (§9.5): a worker whose own clock is off
+//! still signs inside the receiver's window.
+
+use time::{Duration, OffsetDateTime};
+use tokio::time::Instant;
+
+/// A reading of the clock that goes on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct HubClock {
+    read: OffsetDateTime,
+    at: Instant,
+}
+
+impl HubClock {
+    /// From a reading that has just come. It is late by its way here, never early.
+    pub(super) fn from_reading(reading: prost_types::Timestamp) -> Option<Self> {
+        let seconds = OffsetDateTime::from_unix_timestamp(reading.seconds).ok()?;
+        let read = seconds + Duration::nanoseconds(i64::from(reading.nanos));
+        Some(Self {
+            read,
+            at: Instant::now(),
+        })
+    }
+
+    /// Now.
+    pub(super) fn now(self) -> OffsetDateTime {
+        self.read + self.at.elapsed()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use time::macros::datetime;
+
+    #[test]
+    fn it_goes_on_from_the_reading() {
+        let reading = prost_types::Timestamp {
+            seconds: 1_777_888_999,
+            nanos: 500_000_000,
+        };
+        let clock = HubClock::from_reading(reading).unwrap();
+        let since = clock.now() - datetime!(2026-05-04 10:03:19.5 UTC);
+        assert!(since >= Duration::ZERO && since < Duration::seconds(5), "{since}");
+        assert!(
+            HubClock::from_reading(prost_types::Timestamp {
+                seconds: i64::MAX,
+                nanos: 0
+            })
+            .is_none()
+        );
+    }
+}

@@ -1,0 +1,59 @@
+//! What the worker counts. Every label has a closed set of values.
+
+use std::time::Duration;
+
+use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
+
+use super::outcome::{Fault, Outcome};
+
+const ATTEMPTS: &str = "hub_push_attempts_total";
+const ATTEMPT_SECONDS: &str = "hub_push_attempt_seconds";
+const IN_FLIGHT: &str = "hub_push_attempts_in_flight";
+const UNSETTLED: &str = "hub_push_outcomes_unsettled_total";
+
+/// Says what each of them is.
+pub(super) fn describe() {
+    describe_counter!(ATTEMPTS, "pushes taken in hand, by outcome and kind of failure");
+    describe_histogram!(
+        ATTEMPT_SECONDS,
+        Unit::Seconds,
+        "time from the call to its answer, by outcome"
+    );
+    describe_gauge!(IN_FLIGHT, "calls to agents that have not been answered yet");
+    describe_counter!(
+        UNSETTLED,
+        "outcomes that could not be recorded before their claim ran out"
+    );
+}
+
+/// Counts what became of a push that was taken in hand.
+pub(super) fn record(outcome: Outcome) {
+    let error = outcome.fault().map_or("none", Fault::as_str);
+    counter!(ATTEMPTS, "outcome" => outcome.label(), "error" => error).increment(1);
+}
+
+/// Records how long a call took.
+pub(super) fn record_duration(outcome: Outcome, took: Duration) {
+    histogram!(ATTEMPT_SECONDS, "outcome" => outcome.label()).record(took.as_secs_f64());
+}
+
+/// Counts outcomes that were lost; their pushes are tried again.
+pub(super) fn record_unsettled(count: usize) {
+    counter!(UNSETTLED).increment(count as u64);
+}
+
+/// Counts a call as in flight until dropped.
+pub(super) struct InFlight;
+
+impl InFlight {
+    pub(super) fn enter() -> Self {
+        gauge!(IN_FLIGHT).increment(1);
+        Self
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        gauge!(IN_FLIGHT).decrement(1);
+    }
+}

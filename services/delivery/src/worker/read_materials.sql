@@ -1,0 +1,24 @@
+-- What a batch of pushes needs to be sent: whether its host is verified now (§9.4), the secret in force behind its
+-- reference, and its agent's entry key. One row for each push, in their order. Reads only.
+-- Indexes: callback_hosts_pkey, secrets_one_of_each_status, entry_keys_pkey.
+SELECT
+    coalesce(host.status = 'verified', false) AS host_verified,
+    secret.version AS secret_version,
+    secret.sealed AS secret_sealed,
+    secret.kek_id AS secret_kek_id,
+    key.alg AS key_alg,
+    key.version AS key_version,
+    key.sealed AS key_sealed,
+    key.kek_id AS key_kek_id
+FROM unnest($1::text[], $2::text[], $3::text[], $4::text[])
+    WITH ORDINALITY AS push (account, agent, host, ref, number)
+LEFT JOIN delivery.callback_hosts AS host
+    ON host.account = push.account AND host.agent = push.agent AND host.host = push.host
+LEFT JOIN delivery.secrets AS secret
+    ON secret.account = push.account
+        AND secret.owner = 'agent:' || push.agent
+        AND secret.ref = push.ref
+        AND secret.status = 'active'
+LEFT JOIN delivery.entry_keys AS key
+    ON key.account = push.account AND key.agent = push.agent
+ORDER BY push.number;

@@ -1,0 +1,118 @@
+//! Records how attempts went, a few at a time, for as long as the claim holds.
+
+use std::time::Duration;
+
+use hub_platform::backoff::Backoff;
+use hub_platform::config::Peers;
+use hub_platform::grpc;
+use hub_platform::shutdown::Shutdown;
+use hub_proto::lifecycle::{SettlePushesRequest, Settlement};
+use tokio::task::JoinSet;
+use tokio::time::Instant;
+
+use super::{Lifecycle, metrics};
+
+/// How long outcomes are gathered before they are recorded together.
+const GATHER_MAX: Duration = Duration::from_millis(50);
+/// How long a worker that was asked to stop goes on trying to record an outcome.
+const STOPPING_MAX: Duration = Duration::from_secs(5);
+/// Pauses between tries.
+const FIRST_DELAY: Duration = Duration::from_millis(100);
+const MAX_DELAY: Duration = Duration::from_secs(2);
+
+/// Records outcomes of one claim.
+pub(super) struct Settler {
+    pub(super) lifecycle: Lifecycle,
+    pub(super) peers: Peers,
+    pub(super) shutdown: Shutdown,
+    pub(super) batch_max: usize,
+}
+
+impl Settler {
+    /// Records the outcomes of `attempts` as they end: a slow one holds up no other.
+    pub(super) async fn settle_as_they_end(
+        &self,
+        claim_id: &str,
+        claim_ends: Instant,
+        mut attempts: JoinSet<Settlement>,
+    ) {
+        while !attempts.is_empty() {
+            let settlements = self.gather(&mut attempts).await;
+            if !settlements.is_empty() {
+                self.settle(claim_id, claim_ends, settlements).await;
+            }
+        }
+    }
+
+    /// What ends within a moment of the first that ends.
+    async fn gather(&self, attempts: &mut JoinSet<Settlement>) -> Vec<Settlement> {
+        let mut settlements = Vec::new();
+        let mut deadline = None;
+        while settlements.len() < self.batch_max {
+            let ended = match deadline {
+                None => attempts.join_next().await,
+                Some(deadline) => match tokio::time::timeout_at(deadline, attempts.join_next()).await {
+                    Ok(ended) => ended,
+                    Err(_) => break,
+                },
+            };
+            match ended {
+                Some(Ok(settlement)) => settlements.push(settlement),
+                // Its claim runs out, and the push is tried again.
+                Some(Err(error)) => tracing::error!(%error, "push attempt panicked"),
+                None => break,
+            }
+            deadline.get_or_insert_with(|| Instant::now() + GATHER_MAX);
+        }
+        settlements
+    }
+
+    /// Records outcomes, trying again while lifecycle is away. When the claim has run out they would change nothing.
+    pub(super) async fn settle(&self, claim_id: &str, claim_ends: Instant, settlements: Vec<Settlement>) {
+        let count = settlements.len();
+        let request = SettlePushesRequest {
+            claim_id: claim_id.to_owned(),
+            settlements,
+        };
+        let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
+        let recording = async {
+            loop {
+                let call = || {
+                    let mut lifecycle = self.lifecycle.clone();
+                    let request = request.clone();
+                    async move { lifecycle.settle_pushes(request).await }
+                };
+                match grpc::call(&self.peers, call).await {
+                    Ok(reply) => return reply.settled,
+                    Err(status) => {
+                        tracing::debug!(claim_id, code = ?status.code(), "outcomes not recorded yet");
+                    }
+                }
+                backoff.wait().await;
+            }
+        };
+        tokio::select! {
+            settled = recording => {
+                if (settled as usize) < count {
+                    tracing::info!(claim_id, settled, count, "some outcomes came after their claim");
+                }
+            }
+            () = tokio::time::sleep_until(claim_ends) => give_up(claim_id, count),
+            () = self.stopped() => give_up(claim_id, count),
+        }
+    }
+
+    async fn stopped(&self) {
+        self.shutdown.requested().await;
+        tokio::time::sleep(STOPPING_MAX).await;
+    }
+}
+
+fn give_up(claim_id: &str, count: usize) {
+    metrics::record_unsettled(count);
+    tracing::warn!(
+        claim_id,
+        count,
+        "outcomes not recorded, their pushes will be tried again"
+    );
+}

@@ -1,0 +1,130 @@
+//! The principals as the database knows them, by its clock (§15).
+
+use hub_platform::db::{Client, During as _, Error, Pool};
+use time::OffsetDateTime;
+use tokio_postgres::Row;
+
+const TOUCH: &str = include_str!("touch.sql");
+const READ: &str = include_str!("read.sql");
+
+/// The statements of this module, by name.
+pub(crate) const STATEMENTS: &[(&str, &str)] = &[("principals/touch", TOUCH), ("principals/read", READ)];
+
+/// Whether an agent is there (§15.2).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Heard from within the freshness window.
+    Online,
+    /// Heard from, but longer ago.
+    Offline,
+    /// Never heard from.
+    Unknown,
+}
+
+impl State {
+    /// As the wire has it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Online => "online",
+            Self::Offline => "offline",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// What is known of an agent.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Presence {
+    /// Whether it is there.
+    pub state: State,
+    /// When it was last heard from.
+    pub last_seen: Option<OffsetDateTime>,
+}
+
+/// What a touch came to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Touched {
+    /// The agent was not online before, and is now.
+    CameOnline,
+    /// It was online before.
+    StayedOnline,
+    /// It was heard from a moment ago; nothing was written.
+    Coalesced,
+}
+
+/// Keeps the principals.
+#[derive(Clone)]
+pub struct Principals {
+    pool: Pool,
+    freshness_seconds: f64,
+    write_through_ms: f64,
+}
+
+impl Principals {
+    /// Over this database.
+    pub fn new(pool: Pool, freshness_seconds: u64, write_through_ms: u64) -> Self {
+        // Both are configuration, far below where a double would lose a unit; an interval is multiplied by doubles.
+        let double = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+        Self {
+            pool,
+            freshness_seconds: double(freshness_seconds),
+            write_through_ms: double(write_through_ms),
+        }
+    }
+
+    /// Records that an agent was heard from now.
+    pub async fn touch(&self, account: &str, agent: &str) -> Result<Touched, Error> {
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(TOUCH)
+            .await
+            .during("prepare to touch a principal")?;
+        let row = client
+            .query_opt(
+                &statement,
+                &[&account, &agent, &self.write_through_ms, &self.freshness_seconds],
+            )
+            .await
+            .during("touch a principal")?;
+        let Some(row) = row else {
+            return Ok(Touched::Coalesced);
+        };
+        let was_online: bool = row.try_get("was_online").during("read the principal touched")?;
+        Ok(if was_online {
+            Touched::StayedOnline
+        } else {
+            Touched::CameOnline
+        })
+    }
+
+    /// What is known of these agents, in their order.
+    pub async fn read(&self, account: &str, agents: &[String]) -> Result<Vec<Presence>, Error> {
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(READ)
+            .await
+            .during("prepare to read principals")?;
+        let rows = client
+            .query(&statement, &[&account, &agents, &self.freshness_seconds])
+            .await
+            .during("read principals")?;
+        rows.iter()
+            .map(presence_of_row)
+            .collect::<Result<_, _>>()
+            .during("read principals")
+    }
+
+    async fn client(&self) -> Result<Client, Error> {
+        self.pool.get().await.during("connect for principals")
+    }
+}
+
+fn presence_of_row(row: &Row) -> Result<Presence, tokio_postgres::Error> {
+    let last_seen = row.try_get("last_seen")?;
+    let state = match row.try_get::<_, Option<bool>>("is_online")? {
+        Some(true) => State::Online,
+        Some(false) => State::Offline,
+        None => State::Unknown,
+    };
+    Ok(Presence { state, last_seen })
+}
