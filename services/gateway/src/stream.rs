@@ -1,11 +1,12 @@
 //! `GET /v1/stream`: server-sent events for humans. Ids and states, never content: a client looks at what it is told of.
+//! It is the one call here that a browser's session opens as well: it changes nothing and shows nothing.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::response::sse::{Event, KeepAlive};
 use axum::response::{IntoResponse, Response, Sse};
 use axum::routing::get;
@@ -13,9 +14,10 @@ use futures_util::{Stream, stream};
 use serde_json::json;
 
 use crate::app::App;
-use crate::auth::Caller;
 use crate::auth::held::{Hold, HoldKind};
+use crate::auth::{Caller, extract};
 use crate::edge::errors::Refusal;
+use crate::inbox::session;
 use crate::principal::{Principal, Role};
 use crate::wakes::{Notice, Subscription, Wake, WakeKind};
 
@@ -27,13 +29,18 @@ pub(crate) fn router() -> Router<Arc<App>> {
     Router::new().route("/v1/stream", get(handle))
 }
 
-async fn handle(State(app): State<Arc<App>>, Caller(principal): Caller) -> Result<Response, Refusal> {
+async fn handle(State(app): State<Arc<App>>, request: Request) -> Result<Response, Refusal> {
+    let (mut parts, _) = request.into_parts();
+    let principal = match session::principal_from_cookies(&app, &parts.headers).await? {
+        Some(principal) if !extract::has_token(&parts.headers) => principal,
+        _ => Caller::from_request_parts(&mut parts, &app).await?.0,
+    };
     open(&app, &principal)
 }
 
 /// A stream of what happens in a human's account, until she goes, her credential ends, or the hub stops. What she does not
 /// read in time is dropped, and she is told to look again.
-pub(crate) fn open(app: &Arc<App>, principal: &Principal) -> Result<Response, Refusal> {
+fn open(app: &Arc<App>, principal: &Principal) -> Result<Response, Refusal> {
     let human = principal.human(Role::Viewer)?;
     let hold = app.held.take(principal, HoldKind::Stream)?;
     let subscription = app.wakes.subscribe(&human.account);

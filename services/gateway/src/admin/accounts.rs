@@ -18,6 +18,7 @@ use crate::directory::{accounts, ids, policy};
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
+use crate::edge::fields::Patched;
 
 /// Most characters of an account's name.
 const NAME_CHARS_MAX: usize = 200;
@@ -49,17 +50,17 @@ pub(super) async fn update(
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
     let new_name = match fields.patched_string("name")? {
-        Some(None) => return Err(Problem::invalid_field("name: cannot be reset").into()),
-        Some(Some(text)) => Some(name(text)?),
-        None => None,
+        Patched::Kept => None,
+        Patched::Reset => return Err(Problem::invalid_field("name: cannot be reset").into()),
+        Patched::Set(text) => Some(name(text)?),
     };
     let policy_patch = fields.patched_object("policy")?;
     fields.finish()?;
-    let changes = json!({ "name": new_name, "policy": policy_patch });
+    let changes = json!({ "name": new_name, "policy": policy_patch.clone().value() });
     let patch = |stored| match policy_patch {
-        None => Ok(stored),
-        Some(None) => Ok(json!({})),
-        Some(Some(patch)) => policy::merge(&app.config, stored, patch),
+        Patched::Kept => Ok(stored),
+        Patched::Reset => Ok(json!({})),
+        Patched::Set(patch) => policy::merge(&app.config, stored, patch),
     };
     let updated = accounts::update(
         &app.pool,

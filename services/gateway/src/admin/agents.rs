@@ -20,7 +20,7 @@ use crate::directory::ids;
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
-use crate::edge::fields::shown;
+use crate::edge::fields::{Patched, shown};
 use crate::edge::page::PageParams;
 use crate::edge::params::{Ids, Params};
 
@@ -36,7 +36,7 @@ pub(super) async fn create(
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
     let id = ids::agent_of_body("id", fields.string("id")?)?;
-    let given = fields.patched_object("labels")?.flatten().unwrap_or_default();
+    let given = fields.patched_object("labels")?.value().unwrap_or_default();
     fields.finish()?;
     let labels = patch_labels(Labels::new(), given)?;
     let agent = agents::create(&app.pool, &manager.author, &manager.account, &id, labels).await?;
@@ -73,9 +73,9 @@ pub(super) async fn update(
     let given = fields.patched_object("labels")?;
     fields.finish()?;
     let patch = |stored| match given {
-        None => Ok(stored),
-        Some(None) => Ok(Labels::new()),
-        Some(Some(given)) => patch_labels(stored, given),
+        Patched::Kept => Ok(stored),
+        Patched::Reset => Ok(Labels::new()),
+        Patched::Set(given) => patch_labels(stored, given),
     };
     let agent = agents::update(&app.pool, &manager.author, &manager.account, &id, patch).await?;
     Ok(answer::json(StatusCode::OK, &json!({ "agent": body(&agent) })))

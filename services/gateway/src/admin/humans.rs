@@ -72,14 +72,10 @@ pub(super) async fn update(
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
     let id = ids::of_path(human, ids::is_name)?;
-    let email = match fields.patched_string("email")? {
-        Some(Some(text)) => Some(Some(email(text)?)),
-        other => other,
-    };
+    let email = fields.patched_string("email")?.try_map(email)?;
     let role = fields.optional_string("role")?.as_deref().map(role).transpose()?;
     fields.finish()?;
-    let email = email.as_ref().map(|email| email.as_deref());
-    let human = humans::update(&app.pool, &manager.author, &manager.account, &id, email, role).await?;
+    let human = humans::update(&app.pool, &manager.author, &manager.account, &id, &email, role).await?;
     if role.is_some() {
         auth::revoked(&app, &manager.account, &id).await;
     }

@@ -26,6 +26,11 @@ impl FromRequestParts<Arc<App>> for Caller {
     }
 }
 
+/// Whether a request says anything of a token.
+pub(crate) fn has_token(headers: &HeaderMap) -> bool {
+    headers.contains_key(header::AUTHORIZATION) || headers.contains_key(&API_KEY)
+}
+
 /// The one token of a request. Two that differ would leave open whose call it is.
 fn token(headers: &HeaderMap) -> Result<&str, Problem> {
     let bearer = headers
@@ -60,7 +65,8 @@ mod tests {
 
     #[test]
     fn one_credential_in_either_header() {
-        let cases: [(&[(&str, &str)], Option<&str>); 8] = [
+        type Headers = &'static [(&'static str, &'static str)];
+        let cases: [(Headers, Option<&str>); 8] = [
             (&[("authorization", "Bearer abc")], Some("abc")),
             (&[("authorization", "bearer  abc ")], Some("abc")),
             (&[("x-api-key", "abc")], Some("abc")),

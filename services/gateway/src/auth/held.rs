@@ -171,17 +171,17 @@ mod tests {
 
     #[test]
     fn places_are_bounded_and_given_back() {
-        let held = Held::new(1);
+        let places = Held::new(1);
         let agent = Principal::Agent(Agent {
             account: "acme".to_owned(),
             id: "a".to_owned(),
             credential: Credential::Token([7; 32]),
         });
-        let hold = held.take(&agent, HoldKind::Poll).ok().unwrap();
-        assert!(held.take(&agent, HoldKind::Stream).is_err());
-        assert_eq!(held.callers().len(), 1);
-        drop(hold);
-        assert!(held.callers().is_empty());
-        assert!(held.take(&agent, HoldKind::Stream).is_ok());
+        let first = places.take(&agent, HoldKind::Poll).ok().unwrap();
+        assert!(places.take(&agent, HoldKind::Stream).is_err());
+        assert_eq!(places.callers().len(), 1);
+        drop(first);
+        assert!(places.callers().is_empty());
+        assert!(places.take(&agent, HoldKind::Stream).is_ok());
     }
 }

@@ -2,7 +2,7 @@
 //! revoked.
 
 pub(crate) mod cache;
-mod extract;
+pub(crate) mod extract;
 pub(crate) mod held;
 pub(crate) mod secret;
 

@@ -6,6 +6,7 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 
 use super::{Author, Statement, column, made, page, row, rows, taken};
+use crate::edge::fields::Patched;
 use crate::edge::page::Page;
 use crate::principal::Role;
 
@@ -56,18 +57,18 @@ pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Ve
     page(&found, "human", read)
 }
 
-/// Changes the e-mail address where `email` is some, to none where it is none within; the role where it is some.
+/// Changes the e-mail address as its patch says, and the role where one is given.
 pub(crate) async fn update(
     pool: &Pool,
     author: &Author,
     account: &str,
     id: &str,
-    email: Option<Option<&str>>,
+    email: &Patched<String>,
     role: Option<Role>,
 ) -> Result<Human, Problem> {
     let role = role.map(Role::as_str);
-    let changes_email = email.is_some();
-    let email = email.flatten();
+    let changes_email = *email != Patched::Kept;
+    let email = email.clone().value();
     let updated = row(
         pool,
         UPDATE,

@@ -3,6 +3,36 @@
 use ma2h::error::Problem;
 use serde_json::{Map, Value};
 
+/// What a merge patch says of one member.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Patched<T> {
+    /// Absent: it stays as it is.
+    Kept,
+    /// Null: it goes back to what it is without having been set.
+    Reset,
+    /// Its new value.
+    Set(T),
+}
+
+impl<T> Patched<T> {
+    /// The value, if one is set.
+    pub(crate) fn value(self) -> Option<T> {
+        match self {
+            Self::Set(value) => Some(value),
+            Self::Kept | Self::Reset => None,
+        }
+    }
+
+    /// The same with another value, or its refusal.
+    pub(crate) fn try_map<U, E>(self, change: impl FnOnce(T) -> Result<U, E>) -> Result<Patched<U>, E> {
+        Ok(match self {
+            Self::Kept => Patched::Kept,
+            Self::Reset => Patched::Reset,
+            Self::Set(value) => Patched::Set(change(value)?),
+        })
+    }
+}
+
 /// Members not taken yet.
 pub(crate) struct Fields(Map<String, Value>);
 
@@ -28,28 +58,25 @@ impl Fields {
 
     /// A string that may be absent or null.
     pub(crate) fn optional_string(&mut self, name: &str) -> Result<Option<String>, Problem> {
-        Ok(self.patched_string(name)?.flatten())
+        Ok(self.patched_string(name)?.value())
     }
 
-    /// A string of a merge patch: absent, null, or set.
-    pub(crate) fn patched_string(&mut self, name: &str) -> Result<Option<Option<String>>, Problem> {
+    /// A string of a merge patch.
+    pub(crate) fn patched_string(&mut self, name: &str) -> Result<Patched<String>, Problem> {
         match self.take(name) {
-            None => Ok(None),
-            Some(Value::Null) => Ok(Some(None)),
-            Some(Value::String(text)) => Ok(Some(Some(text))),
+            None => Ok(Patched::Kept),
+            Some(Value::Null) => Ok(Patched::Reset),
+            Some(Value::String(text)) => Ok(Patched::Set(text)),
             Some(_) => Err(Problem::validation(format!("{name}: expected a string"))),
         }
     }
 
-    /// An object of a merge patch: absent, null, or set.
-    pub(crate) fn patched_object(
-        &mut self,
-        name: &str,
-    ) -> Result<Option<Option<Map<String, Value>>>, Problem> {
+    /// An object of a merge patch.
+    pub(crate) fn patched_object(&mut self, name: &str) -> Result<Patched<Map<String, Value>>, Problem> {
         match self.take(name) {
-            None => Ok(None),
-            Some(Value::Null) => Ok(Some(None)),
-            Some(Value::Object(members)) => Ok(Some(Some(members))),
+            None => Ok(Patched::Kept),
+            Some(Value::Null) => Ok(Patched::Reset),
+            Some(Value::Object(members)) => Ok(Patched::Set(members)),
             Some(_) => Err(Problem::validation(format!("{name}: expected an object"))),
         }
     }
@@ -77,14 +104,14 @@ pub(crate) fn shown(name: &str) -> String {
 mod tests {
     use serde_json::json;
 
-    use super::Fields;
+    use super::{Fields, Patched};
 
     #[test]
     fn members_are_taken_and_the_rest_is_named() {
         let mut fields = Fields::of(json!({"id": "a", "name": null, "extra": 1})).unwrap();
         assert_eq!(fields.string("id").unwrap(), "a");
-        assert_eq!(fields.patched_string("name").unwrap(), Some(None));
-        assert_eq!(fields.patched_string("email").unwrap(), None);
+        assert_eq!(fields.patched_string("name").unwrap(), Patched::Reset);
+        assert_eq!(fields.patched_string("email").unwrap(), Patched::Kept);
         assert_eq!(fields.finish().unwrap_err().message, "extra: unknown member");
     }
 

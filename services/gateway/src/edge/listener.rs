@@ -81,7 +81,7 @@ where
         .handle(handle)
         .serve(routes.into_make_service());
     tokio::select! {
-        served = serving => served.map_err(Error::from),
+        outcome = serving => outcome.map_err(Error::from),
         () = ending => Ok(()),
     }
 }

@@ -1,0 +1,134 @@
+//! What every call has in common: errors, headers, credentials, bodies.
+
+use axum::body::Body;
+use axum::http::{StatusCode, header};
+use serde_json::json;
+
+use super::{ADMIN, AGENT, Gateway, notify};
+
+#[tokio::test]
+async fn an_unknown_route_and_a_wrong_method_are_told_in_our_shape() {
+    let gateway = Gateway::new();
+    for path in [
+        "/",
+        "/v1",
+        "/v2/messages",
+        "/v1/messages/msg_1/unknown",
+        "/admin/v1/accounts/acme/colours",
+    ] {
+        gateway.get(path, ADMIN).await.is(404, "not_found");
+    }
+    let answer = gateway.send("PUT", "/v1/messages", AGENT, "").await;
+    answer.is(405, "method_not_allowed");
+    let allow = answer.headers[header::ALLOW].to_str().unwrap();
+    assert!(allow.contains("POST") && allow.contains("GET"), "{allow}");
+    let answer = gateway.send("GET", "/admin/v1/accounts", ADMIN, "").await;
+    answer.is(405, "method_not_allowed");
+    assert_eq!(answer.headers[header::ALLOW], "POST");
+    gateway
+        .send("PUT", "/admin/v1/accounts/acme/humans", ADMIN, "")
+        .await
+        .is(405, "method_not_allowed");
+}
+
+#[tokio::test]
+async fn every_answer_carries_its_headers() {
+    let gateway = Gateway::new();
+    let answer = gateway
+        .call("GET", "/healthz", &[("x-request-id", "abc-1")], Body::empty())
+        .await;
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!(answer.headers["x-request-id"], "abc-1");
+    for path in ["/healthz", "/nowhere", "/v1/messages", "/.well-known/ma2h"] {
+        let answer = gateway
+            .call("GET", path, &[("x-request-id", "no token")], Body::empty())
+            .await;
+        assert!(
+            answer.headers["x-request-id"]
+                .to_str()
+                .unwrap()
+                .starts_with("req_"),
+            "{path}"
+        );
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "application/json", "{path}");
+        assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store", "{path}");
+    }
+}
+
+#[tokio::test]
+async fn without_a_valid_credential_nothing_is_told() {
+    let gateway = Gateway::new();
+    let paths = [
+        ("GET", "/v1/messages"),
+        ("POST", "/v1/messages"),
+        ("GET", "/v1/stream"),
+        ("GET", "/v1/agents"),
+    ];
+    for (method, path) in paths {
+        let answer = gateway.call(method, path, &[], Body::empty()).await;
+        answer.is(401, "unauthenticated");
+        assert_eq!(answer.headers[header::WWW_AUTHENTICATE], "Bearer");
+    }
+    gateway
+        .get("/admin/v1/accounts/acme", "ma2h_admin_wrong")
+        .await
+        .is(401, "unauthenticated");
+    gateway
+        .get("/v1/messages", &"x".repeat(600))
+        .await
+        .is(401, "unauthenticated");
+}
+
+#[tokio::test]
+async fn a_tier_or_database_that_is_away_is_unavailable() {
+    let gateway = Gateway::new();
+    let answer = gateway.get("/v1/messages", "ma2h_agent_unknown").await;
+    answer.is(503, "unavailable");
+    assert!(answer.headers.contains_key(header::RETRY_AFTER));
+    gateway
+        .send("POST", "/v1/messages", AGENT, notify().to_string())
+        .await
+        .is(503, "unavailable");
+    let answer = gateway.get("/readyz", "").await;
+    assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
+    assert_eq!(
+        answer.body["down"],
+        json!(["postgres", "lifecycle", "delivery", "presence"])
+    );
+}
+
+#[tokio::test]
+async fn a_body_must_be_json() {
+    let gateway = Gateway::new();
+    let headers = [("x-api-key", AGENT), ("content-type", "text/plain")];
+    gateway
+        .call("POST", "/v1/messages", &headers, "{}")
+        .await
+        .is(415, "unsupported_media_type");
+    gateway
+        .call("POST", "/v1/messages", &headers[..1], "{}")
+        .await
+        .is(415, "unsupported_media_type");
+    let twice = r#"{"ma2h_version": "0.6", "ma2h_version": "0.6"}"#;
+    let malformed: [&[u8]; 6] = [b"", b"{", b"[1,]", b"{} {}", b"\"\xff\"", twice.as_bytes()];
+    for body in malformed {
+        gateway
+            .send("POST", "/v1/messages", AGENT, body.to_vec())
+            .await
+            .is(400, "validation_error");
+        gateway
+            .send("POST", "/admin/v1/accounts", ADMIN, body.to_vec())
+            .await
+            .is(400, "validation_error");
+    }
+}
+
+#[tokio::test]
+async fn a_body_without_length_is_bounded_as_well() {
+    let gateway = Gateway::new();
+    let chunks = futures_util::stream::iter((0..80).map(|_| Ok::<_, std::io::Error>("x".repeat(1024))));
+    let answer = gateway
+        .send("POST", "/v1/messages", AGENT, Body::from_stream(chunks))
+        .await;
+    answer.is(413, "payload_too_large");
+}
