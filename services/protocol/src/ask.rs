@@ -66,6 +66,7 @@ impl Choice {
 }
 
 /// A question to a person.
+#[expect(clippy::struct_excessive_bools, reason = "the wire has as many flags")]
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ask {
     /// How it is answered.
@@ -160,11 +161,8 @@ fn check_answerable(schema: Option<&Value>) -> Result<(), Problem> {
     if !members.get("type").is_none_or(admits_object) {
         return refused("the answer is an object, expected \"type\": \"object\" or a list with it");
     }
-    if !members
-        .get("properties")
-        .and_then(Value::as_object)
-        .is_some_and(|fields| !fields.is_empty())
-    {
+    let fields = members.get("properties").and_then(Value::as_object);
+    if fields.is_none_or(serde_json::Map::is_empty) {
         return refused("expected properties with at least one field");
     }
     compile(schema).map(|_| ()).map_err(Problem::invalid_field)

@@ -183,6 +183,15 @@ fn callbacks() {
     );
 }
 
+/// Every envelope is refused as malformed, with that message.
+fn unreadable(cases: &[(Value, &str)]) {
+    for (envelope, message) in cases {
+        let problem = Envelope::parse(&envelope.to_string()).unwrap_err();
+        assert_eq!(problem.code, ErrorCode::ValidationError, "{envelope}");
+        assert_eq!(problem.message, *message, "{envelope}");
+    }
+}
+
 #[test]
 fn what_cannot_be_read() {
     let with = |members: Value| {
@@ -190,8 +199,7 @@ fn what_cannot_be_read() {
         lay_over(&mut envelope, &members);
         envelope
     };
-    let push = |callback: Value| ask(&json!({ "callback": callback }));
-    let cases = [
+    unreadable(&[
         (json!([]), "expected an object"),
         (with(json!({ "agent": null })), "agent: required"),
         (with(json!({ "agent": [] })), "agent: expected an object"),
@@ -226,6 +234,15 @@ fn what_cannot_be_read() {
         ),
         (with(json!({ "request": null })), "request: required"),
         (with(json!({ "request": 1 })), "request: expected an object"),
+    ]);
+    let problem = Envelope::parse(&at("1.0", notify()).to_string()).unwrap_err();
+    assert_eq!(problem.code, ErrorCode::VersionNotSupported);
+}
+
+#[test]
+fn what_cannot_be_read_of_a_request_or_an_action() {
+    let push = |callback: Value| ask(&json!({ "callback": callback }));
+    unreadable(&[
         (
             ask(&json!({ "mode": "guess" })),
             "request.mode: expected select, input or confirm",
@@ -283,17 +300,10 @@ fn what_cannot_be_read() {
             push(json!({ "mode": "push", "url": "x", "auth": { "scheme": "bearer", "secret_ref": "r" } })),
             "request.callback.auth.token_ref: required",
         ),
-    ];
-    for (envelope, message) in cases {
-        let problem = Envelope::parse(&envelope.to_string()).unwrap_err();
-        assert_eq!(problem.code, ErrorCode::ValidationError, "{envelope}");
-        assert_eq!(problem.message, message, "{envelope}");
-    }
+    ]);
     let problem = Envelope::parse(&push(json!({ "mode": "push", "url": "x" })).to_string()).unwrap_err();
     assert_eq!(problem.code, ErrorCode::InvalidField);
     assert_eq!(problem.message, "request.callback.auth: required for mode push");
-    let problem = Envelope::parse(&at("1.0", notify()).to_string()).unwrap_err();
-    assert_eq!(problem.code, ErrorCode::VersionNotSupported);
 }
 
 #[test]

@@ -4,6 +4,8 @@ mod context;
 mod header;
 mod key;
 mod mac;
+#[cfg(test)]
+mod tests;
 mod verify;
 
 pub use context::{PushContext, payload_sha256};

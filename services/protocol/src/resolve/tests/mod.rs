@@ -1,10 +1,12 @@
+mod expiries;
+mod resolvers;
+
 use serde_json::{Value, json};
 
-use super::{ACTOR_DEFAULT, ACTOR_EXPIRY, COMMENT_BYTES_MAX, Resolution, decide, expiry_detail, may_resolve};
+use super::{COMMENT_BYTES_MAX, Resolution, decide};
 use crate::address::Actor;
-use crate::envelope::Envelope;
 use crate::error::ErrorCode;
-use crate::samples::{ask, at, input, lay_over, notify, read, task};
+use crate::samples::{ask, at, input, notify, read, task};
 
 /// How `human:alice`, who may, fares with a body: the resolution and the detail, or the status and the message.
 fn resolved(envelope: &Value, body: &str) -> Result<(Resolution, String), (u16, String)> {
@@ -348,109 +350,4 @@ fn comments_and_checklists_are_bounded() {
         422,
         "checklist: longer than 16384 bytes",
     );
-}
-
-#[test]
-fn who_may_resolve() {
-    let human = |id: &str| Actor::Human(id.into());
-    let session = |id: &str| Actor::Agent {
-        id: id.into(),
-        session: Some("sess_1".into()),
-    };
-    let listed = |entries: Value| ask(&json!({ "allowed_resolvers": entries }));
-    let addressed = |to: &str, entries: Option<Value>| {
-        let mut envelope = ask(&json!({}));
-        lay_over(&mut envelope, &json!({ "to": to }));
-        if let Some(entries) = entries {
-            envelope["request"]["allowed_resolvers"] = entries;
-        }
-        envelope
-    };
-    let submitter = Actor::agent("deploybot/dev-team");
-    let own = ask(&json!({}));
-    let cases = [
-        (&own, submitter.clone(), true),
-        (&own, session("deploybot/dev-team"), true),
-        (&own, human("alice"), false),
-        (&own, human("deploybot/dev-team"), false),
-        (&own, Actor::System("x".into()), false),
-        (&own, Actor::agent("other"), false),
-        (&task(&json!({})), submitter.clone(), true),
-        (
-            &task(&json!({ "allowed_resolvers": ["human:alice"] })),
-            human("alice"),
-            true,
-        ),
-        (&listed(json!([])), submitter.clone(), false),
-        (&listed(json!(["human:alice"])), human("alice"), true),
-        (&listed(json!(["human:alice"])), human("bob"), false),
-        (&listed(json!(["human:alice"])), submitter.clone(), false),
-        (
-            &listed(json!(["human:bob", "agent:other"])),
-            session("other"),
-            true,
-        ),
-        (&listed(json!(["agent:other#sess_1"])), session("other"), true),
-        (&listed(json!(["agent:other#sess_2"])), session("other"), false),
-        (
-            &listed(json!(["agent:other#sess_1"])),
-            Actor::agent("other"),
-            false,
-        ),
-        (
-            &listed(json!(["agent:other#sess_1"])),
-            Actor::agent("other#sess_1"),
-            false,
-        ),
-        (
-            &at("0.4", listed(json!(["agent:o#x"]))),
-            Actor::agent("o#x"),
-            true,
-        ),
-        (
-            &at("0.4", listed(json!(["agent:o#sess_1"]))),
-            Actor::agent("o#sess_1"),
-            true,
-        ),
-        (&addressed("agent:other", None), Actor::agent("other"), true),
-        (&addressed("agent:other", None), session("other"), true),
-        (&addressed("agent:other#sess_2", None), session("other"), true),
-        (&addressed("agent:other", None), submitter.clone(), false),
-        (&addressed("agent:other", None), human("alice"), false),
-        (
-            &addressed("agent:other", Some(json!(["human:alice"]))),
-            human("alice"),
-            true,
-        ),
-        (
-            &addressed("agent:other", Some(json!(["human:alice"]))),
-            Actor::agent("other"),
-            false,
-        ),
-    ];
-    for (envelope, actor, expected) in cases {
-        assert_eq!(
-            may_resolve(&read(envelope), &actor),
-            expected,
-            "{envelope} {actor}"
-        );
-    }
-}
-
-#[test]
-fn expiries() {
-    let applied = |value: &str| (format!("{{\"value\":{value}}}"), true, ACTOR_DEFAULT);
-    let none = ("{}".to_owned(), false, ACTOR_EXPIRY);
-    assert_eq!(
-        expiry_detail(&read(&ask(&json!({ "default_on_expire": "hold" })))),
-        applied("\"hold\"")
-    );
-    assert_eq!(expiry_detail(&read(&ask(&json!({})))), none);
-    assert_eq!(expiry_detail(&read(&task(&json!({})))), none);
-    let text = input(&json!({ "default_on_expire": "D" })).to_string();
-    let exact = r#"{"reason":"\u0041", "n":1.0}"#;
-    let envelope = Envelope::parse(&text.replace("\"D\"", exact)).unwrap();
-    assert_eq!(expiry_detail(&envelope), applied(exact));
-    let envelope = Envelope::parse(&text.replace("\"D\"", "null")).unwrap();
-    assert_eq!(expiry_detail(&envelope), none);
 }
