@@ -14,7 +14,11 @@ pub struct Backoff {
 impl Backoff {
     /// Begins anew at `first`.
     pub fn new(first: Duration, max: Duration) -> Self {
-        Self { first, max, attempts: 0 }
+        Self {
+            first,
+            max,
+            attempts: 0,
+        }
     }
 
     /// The pause before the next attempt.
@@ -36,7 +40,7 @@ impl Backoff {
 }
 
 /// The pause after so many failures; `jitter` from 0 to 1 takes it from half to all of its length.
-fn delay(first: Duration, max: Duration, attempts: u32, jitter: f64) -> Duration {
+pub(crate) fn delay(first: Duration, max: Duration, attempts: u32, jitter: f64) -> Duration {
     let doubled = first.saturating_mul(2_u32.saturating_pow(attempts));
     doubled.min(max).mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)
 }
@@ -45,12 +49,14 @@ fn delay(first: Duration, max: Duration, attempts: u32, jitter: f64) -> Duration
 mod tests {
     use std::time::Duration;
 
-    use super::{delay, Backoff};
+    use super::{Backoff, delay};
 
     #[test]
     fn pauses_double_up_to_the_cap() {
-        let (first, max) = (Duration::from_millis(100), Duration::from_millis(1000));
-        let full: Vec<_> = (0..6).map(|attempts| delay(first, max, attempts, 1.0).as_millis()).collect();
+        let (first, max) = (Duration::from_millis(100), Duration::from_secs(1));
+        let full: Vec<_> = (0..6)
+            .map(|attempts| delay(first, max, attempts, 1.0).as_millis())
+            .collect();
         assert_eq!(full, [100, 200, 400, 800, 1000, 1000]);
         assert_eq!(delay(first, max, 0, 0.0).as_millis(), 50);
         assert_eq!(delay(first, max, u32::MAX, 1.0), max);
@@ -58,7 +64,7 @@ mod tests {
 
     #[test]
     fn success_starts_over() {
-        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_secs(60));
+        let mut backoff = Backoff::new(Duration::from_millis(100), Duration::from_mins(1));
         for _ in 0..5 {
             backoff.next_delay();
         }

@@ -22,7 +22,7 @@ impl Shutdown {
 
     /// One that SIGTERM or SIGINT sets off as well.
     pub fn on_signals() -> std::io::Result<Self> {
-        use tokio::signal::unix::{signal, SignalKind};
+        use tokio::signal::unix::{SignalKind, signal};
         let mut terminate = signal(SignalKind::terminate())?;
         let mut interrupt = signal(SignalKind::interrupt())?;
         let shutdown = Self::new();

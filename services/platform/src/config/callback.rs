@@ -8,17 +8,17 @@ section! {
     /// Signed pushes to agents (§8.3).
     Callback in "callback" {
         /// Pause before the first retry.
-        first_delay_ms: u64 = "HUB_CALLBACK_FIRST_DELAY_MS", "1000", "milliseconds", 1 to 3600000;
+        first_delay_ms: u64 = "HUB_CALLBACK_FIRST_DELAY_MS", "1000", "milliseconds", 1 to 3_600_000;
         /// What each further pause is multiplied by.
         backoff_factor: f64 = "HUB_CALLBACK_BACKOFF_FACTOR", "3", "factor", 1 to 100;
         /// Longest pause.
-        max_delay_ms: u64 = "HUB_CALLBACK_MAX_DELAY_MS", "900000", "milliseconds", 1 to 86400000;
+        max_delay_ms: u64 = "HUB_CALLBACK_MAX_DELAY_MS", "900000", "milliseconds", 1 to 86_400_000;
         /// Attempts before a push is given up.
         max_attempts: u32 = "HUB_CALLBACK_MAX_ATTEMPTS", "8", "attempts", 1 to 1000;
         /// How long after the first attempt a push is given up.
-        max_duration_seconds: u64 = "HUB_CALLBACK_MAX_DURATION_SECONDS", "86400", "seconds", 1 to 2592000;
+        max_duration_seconds: u64 = "HUB_CALLBACK_MAX_DURATION_SECONDS", "86400", "seconds", 1 to 2_592_000;
         /// How long one attempt may take, from name resolution to the answer's end.
-        timeout_ms: u64 = "HUB_CALLBACK_TIMEOUT_MS", "15000", "milliseconds", 10 to 120000;
+        timeout_ms: u64 = "HUB_CALLBACK_TIMEOUT_MS", "15000", "milliseconds", 10 to 120_000;
         /// Attempts of one process at a time.
         in_flight_max: usize = "HUB_CALLBACK_IN_FLIGHT_MAX", "256", "attempts", 1 to 10000;
         /// Attempts of one process at a time to one host.
@@ -26,7 +26,7 @@ section! {
         /// Pushes claimed or settled in one call.
         batch_max: usize = "HUB_CALLBACK_BATCH_MAX", "64", "pushes", 1 to 1000;
         /// What is read of an answer.
-        response_bytes_max: usize = "HUB_CALLBACK_RESPONSE_BYTES_MAX", "65536", "bytes", 0 to 1048576;
+        response_bytes_max: usize = "HUB_CALLBACK_RESPONSE_BYTES_MAX", "65536", "bytes", 0 to 1_048_576;
         /// Certificates trusted beside the public ones, PEM.
         extra_ca_file: Option<PathBuf> = "HUB_CALLBACK_EXTRA_CA_FILE", "", "path";
     }

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 
-use super::section::section;
 use super::Secret;
+use super::section::section;
 
 section! {
     /// The HTTPS edge.
@@ -13,7 +13,7 @@ section! {
         port: u16 = "HUB_PORT", "8443", "port", 0 to 65535;
         /// The address the gateway listens on.
         bind: IpAddr = "HUB_BIND", "0.0.0.0", "IP address";
-        /// The base of poll_url, review_url and the like; derived from the port where unset.
+        /// The base of `poll_url`, `review_url` and the like; derived from the port where unset.
         public_url: Option<String> = "HUB_PUBLIC_URL", "", "URL";
         /// The certificate chain, PEM.
         tls_cert_file: Option<PathBuf> = "HUB_TLS_CERT_FILE", "", "path";
@@ -23,26 +23,26 @@ section! {
         behind_tls_proxy: bool = "HUB_BEHIND_TLS_PROXY", "false", "true or false";
         /// Whose X-Forwarded-For is believed: addresses or networks.
         trusted_proxies: Vec<String> = "HUB_TRUSTED_PROXIES", "", "comma list";
-        /// The deployment admin's token, which begins with ma2h_admin_; without it there is no deployment admin.
+        /// The deployment admin's token, which begins with `ma2h_admin_`; without it there is no deployment admin.
         admin_token: Option<Secret> = "HUB_ADMIN_TOKEN", "", "secret";
         /// Connections at a time.
-        connections_max: usize = "HUB_GATEWAY_CONNECTIONS_MAX", "10000", "connections", 1 to 1000000;
+        connections_max: usize = "HUB_GATEWAY_CONNECTIONS_MAX", "10000", "connections", 1 to 1_000_000;
         /// Requests at a time that wait for something to happen: long-polls and streams.
-        held_requests_max: usize = "HUB_GATEWAY_HELD_REQUESTS_MAX", "5000", "requests", 1 to 1000000;
+        held_requests_max: usize = "HUB_GATEWAY_HELD_REQUESTS_MAX", "5000", "requests", 1 to 1_000_000;
         /// What all requests in hand may hold of bodies together.
-        in_flight_bytes_max: usize = "HUB_GATEWAY_IN_FLIGHT_BYTES_MAX", "268435456", "bytes", 1048576 to 17179869184;
+        in_flight_bytes_max: usize = "HUB_GATEWAY_IN_FLIGHT_BYTES_MAX", "268435456", "bytes", 1_048_576 to 17_179_869_184;
         /// The longest wait that a poll may ask for.
         wait_max_seconds: u64 = "HUB_GATEWAY_WAIT_MAX_SECONDS", "60", "seconds", 1 to 600;
         /// How often a waiter looks without having been woken.
         beat_interval_ms: u64 = "HUB_GATEWAY_BEAT_INTERVAL_MS", "5000", "milliseconds", 100 to 60000;
         /// How long a client may take to send a request's headers.
-        header_timeout_ms: u64 = "HUB_GATEWAY_HEADER_TIMEOUT_MS", "10000", "milliseconds", 100 to 300000;
+        header_timeout_ms: u64 = "HUB_GATEWAY_HEADER_TIMEOUT_MS", "10000", "milliseconds", 100 to 300_000;
         /// How long a request may take, waiting that it asked for not counted.
-        request_timeout_ms: u64 = "HUB_GATEWAY_REQUEST_TIMEOUT_MS", "30000", "milliseconds", 100 to 300000;
+        request_timeout_ms: u64 = "HUB_GATEWAY_REQUEST_TIMEOUT_MS", "30000", "milliseconds", 100 to 300_000;
         /// How long a token's principal is believed without asking again.
         principal_cache_ms: u64 = "HUB_GATEWAY_PRINCIPAL_CACHE_MS", "2000", "milliseconds", 0 to 2000;
         /// How long a browser stays signed in.
-        browser_session_seconds: u64 = "HUB_GATEWAY_BROWSER_SESSION_SECONDS", "43200", "seconds", 60 to 2592000;
+        browser_session_seconds: u64 = "HUB_GATEWAY_BROWSER_SESSION_SECONDS", "43200", "seconds", 60 to 2_592_000;
     }
 }
 

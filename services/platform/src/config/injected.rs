@@ -13,7 +13,9 @@ pub(super) fn by_kubernetes(name: &str, value: &str) -> bool {
         return false;
     };
     // `…_PORT` itself is `tcp://…` then, which no port number is; its parts carry protocol, port and address.
-    let is_url = ["tcp://", "udp://", "sctp://"].iter().any(|scheme| value.starts_with(scheme));
+    let is_url = ["tcp://", "udp://", "sctp://"]
+        .iter()
+        .any(|scheme| value.starts_with(scheme));
     let is_part = ["_PROTO", "_PORT", "_ADDR"].iter().any(|part| {
         let number_and_protocol = port.strip_suffix(part).and_then(|rest| rest.strip_prefix('_'));
         number_and_protocol.is_some_and(is_port_and_protocol)
@@ -48,7 +50,12 @@ mod tests {
         for (name, value) in injected {
             assert!(by_kubernetes(name, value), "{name}={value}");
         }
-        let set = [("HUB_PORT", "8443"), ("HUB_PORTS", "1"), ("HUB_PORT_ADDR", "x"), ("HUB_SERVICE_PORTAL", "x")];
+        let set = [
+            ("HUB_PORT", "8443"),
+            ("HUB_PORTS", "1"),
+            ("HUB_PORT_ADDR", "x"),
+            ("HUB_SERVICE_PORTAL", "x"),
+        ];
         for (name, value) in set {
             assert!(!by_kubernetes(name, value), "{name}={value}");
         }

@@ -119,8 +119,12 @@ impl Config {
     /// Reads the configuration of this process.
     pub fn from_environment() -> Result<Self, Error> {
         // Lossy: a variable of ours that is not UTF-8 fails by its value, any other is none of ours.
-        let variables = std::env::vars_os()
-            .map(|(name, value)| (name.to_string_lossy().into_owned(), value.to_string_lossy().into_owned()));
+        let variables = std::env::vars_os().map(|(name, value)| {
+            (
+                name.to_string_lossy().into_owned(),
+                value.to_string_lossy().into_owned(),
+            )
+        });
         Self::load(variables)
     }
 
@@ -157,7 +161,8 @@ impl Config {
     pub fn to_env(&self) -> Vec<(String, String)> {
         let fields = Self::fields().into_iter().zip(self.texts());
         let set = fields.filter(|(field, text)| *text != field.default);
-        set.map(|(field, text)| (field.variable.to_owned(), text)).collect()
+        set.map(|(field, text)| (field.variable.to_owned(), text))
+            .collect()
     }
 
     /// What no single field can tell.
@@ -166,7 +171,10 @@ impl Config {
             if value <= limit {
                 return Ok(());
             }
-            Err(Error::Invalid { name: name.to_owned(), expected: format!("at most {other}, which is {limit}") })
+            Err(Error::Invalid {
+                name: name.to_owned(),
+                expected: format!("at most {other}, which is {limit}"),
+            })
         };
         at_most(
             "HUB_STREAM_MAX_HOLD_SECONDS",

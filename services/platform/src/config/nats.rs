@@ -1,7 +1,7 @@
 //! NATS: work and wake-ups.
 
-use super::section::section;
 use super::Secret;
+use super::section::section;
 
 section! {
     /// NATS: work and wake-ups.
@@ -15,17 +15,19 @@ section! {
         /// Jobs of one process that the server has not yet taken.
         publish_in_flight_max: usize = "HUB_NATS_PUBLISH_IN_FLIGHT_MAX", "256", "jobs", 1 to 65536;
         /// Most that the job stream holds; what does not fit is published again when due.
-        jobs_max_bytes: u64 = "HUB_NATS_JOBS_MAX_BYTES", "268435456", "bytes", 1048576 to 1099511627776;
+        jobs_max_bytes: u64 = "HUB_NATS_JOBS_MAX_BYTES", "268435456", "bytes", 1_048_576 to 1_099_511_627_776;
         /// When an untaken job is dropped; it is published again when due.
-        jobs_max_age_seconds: u64 = "HUB_NATS_JOBS_MAX_AGE_SECONDS", "3600", "seconds", 1 to 604800;
+        jobs_max_age_seconds: u64 = "HUB_NATS_JOBS_MAX_AGE_SECONDS", "3600", "seconds", 1 to 604_800;
+        /// Copies of the job stream in a cluster of servers.
+        jobs_replicas: usize = "HUB_NATS_JOBS_REPLICAS", "1", "servers", 1 to 5;
         /// How long a worker may hold a job before another gets it.
-        job_ack_wait_ms: u64 = "HUB_NATS_JOB_ACK_WAIT_MS", "10000", "milliseconds", 100 to 600000;
+        job_ack_wait_ms: u64 = "HUB_NATS_JOB_ACK_WAIT_MS", "10000", "milliseconds", 100 to 600_000;
         /// Jobs that all workers together hold.
-        jobs_held_max: u32 = "HUB_NATS_JOBS_HELD_MAX", "4096", "jobs", 1 to 1000000;
+        jobs_held_max: u32 = "HUB_NATS_JOBS_HELD_MAX", "4096", "jobs", 1 to 1_000_000;
         /// Longest pause between attempts to reconnect.
         reconnect_max_delay_ms: u64 = "HUB_NATS_RECONNECT_MAX_DELAY_MS", "1000", "milliseconds", 10 to 60000;
         /// Wake-ups that one process may be behind before it looks at everything instead.
-        wake_buffer_max: usize = "HUB_NATS_WAKE_BUFFER_MAX", "65536", "wake-ups", 16 to 1048576;
+        wake_buffer_max: usize = "HUB_NATS_WAKE_BUFFER_MAX", "65536", "wake-ups", 16 to 1_048_576;
     }
 }
 

@@ -12,9 +12,9 @@ section! {
         /// The presence replicas.
         presence_urls: Vec<String> = "HUB_PRESENCE_URLS", "http://127.0.0.1:7103", "comma list of URLs";
         /// How long a call may take, with all its retries.
-        call_timeout_ms: u64 = "HUB_PEERS_CALL_TIMEOUT_MS", "10000", "milliseconds", 10 to 300000;
+        call_timeout_ms: u64 = "HUB_PEERS_CALL_TIMEOUT_MS", "10000", "milliseconds", 10 to 300_000;
         /// How long one attempt of a call may take before another replica is asked.
-        attempt_timeout_ms: u64 = "HUB_PEERS_ATTEMPT_TIMEOUT_MS", "5000", "milliseconds", 10 to 300000;
+        attempt_timeout_ms: u64 = "HUB_PEERS_ATTEMPT_TIMEOUT_MS", "5000", "milliseconds", 10 to 300_000;
         /// How long opening a connection may take.
         connect_timeout_ms: u64 = "HUB_PEERS_CONNECT_TIMEOUT_MS", "1000", "milliseconds", 10 to 60000;
         /// How often a connection is asked whether it still lives, and how long it may take to say so.

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
+use super::Error;
 use super::source::Source;
 use super::value::Value;
-use super::Error;
 
 /// What is known of one field without its value.
 #[derive(Clone, Copy, Debug)]
@@ -36,11 +36,27 @@ impl Field {
 
 impl fmt::Display for Field {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let default = if self.default.is_empty() { "unset" } else { self.default };
+        let default = if self.default.is_empty() {
+            "unset"
+        } else {
+            self.default
+        };
         let also = if self.secret { " (or …_FILE)" } else { "" };
-        let range = self.range.map(|(min, max)| format!(", {min} to {max}")).unwrap_or_default();
-        write!(out, "{}{also}\n    {}\n    ", self.variable, self.doc.trim())?;
-        write!(out, "{}.{}, {}{range}, default {default}", self.table, self.name, self.unit)
+        let range = self
+            .range
+            .map(|(min, max)| format!(", {min} to {max}"))
+            .unwrap_or_default();
+        write!(
+            out,
+            "{}{also}\n    {}\n    ",
+            self.variable,
+            self.doc.trim().replace('`', "")
+        )?;
+        write!(
+            out,
+            "{}.{}, {}{range}, default {default}",
+            self.table, self.name, self.unit
+        )
     }
 }
 
@@ -59,10 +75,15 @@ pub trait Section: Sized {
 /// Reads one field and holds it to its range.
 pub(super) fn read<T: Value>(source: &Source, field: &Field) -> Result<T, Error> {
     let (text, origin) = source.text_of(field);
-    let invalid = |expected: String| Error::Invalid { name: origin.to_owned(), expected };
+    let invalid = |expected: String| Error::Invalid {
+        name: origin.to_owned(),
+        expected,
+    };
     let value = T::parse(text).map_err(invalid)?;
     match field.range {
-        Some((min, max)) if !value.is_within(min, max) => Err(invalid(format!("{min} to {max} ({})", field.unit))),
+        Some((min, max)) if !value.is_within(min, max) => {
+            Err(invalid(format!("{min} to {max} ({})", field.unit)))
+        }
         _ => Ok(value),
     }
 }
@@ -127,7 +148,9 @@ pub(super) fn read_next<'a, T: Value>(
 ) -> Result<T, Error> {
     match fields.next() {
         Some(field) => read(source, field),
-        None => Err(Error::Unknown { name: "a field beyond the section's list".to_owned() }),
+        None => Err(Error::Unknown {
+            name: "a field beyond the section's list".to_owned(),
+        }),
     }
 }
 

@@ -36,7 +36,9 @@ impl Security {
 }
 
 fn decode_key(text: &str) -> Option<[u8; KEY_BYTES]> {
-    let hexadecimal = (text.len() == 2 * KEY_BYTES).then(|| decode_hexadecimal(text)).flatten();
+    let hexadecimal = (text.len() == 2 * KEY_BYTES)
+        .then(|| decode_hexadecimal(text))
+        .flatten();
     let bytes = hexadecimal
         .or_else(|| BASE64_STANDARD.decode(text).ok())
         .or_else(|| BASE64_URL_SAFE_NO_PAD.decode(text.trim_end_matches('=')).ok())?;
@@ -47,12 +49,15 @@ fn decode_hexadecimal(text: &str) -> Option<Vec<u8>> {
     if !text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
         return None;
     }
-    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok()).collect()
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(text.get(at..at + 2)?, 16).ok())
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{decode_key, Secret, Security};
+    use super::{Secret, Security, decode_key};
 
     #[test]
     fn a_key_reads_from_base64_and_hexadecimal() {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 
 use super::section::Field;
-use super::{injected, Error};
+use super::{Error, injected};
 
 /// The variable that names the TOML file.
 const FILE_VARIABLE: &str = "HUB_CONFIG";
@@ -110,7 +110,10 @@ impl Source {
                 of_environment.set(field, text, name)?;
                 continue;
             }
-            let Some(field) = fields.iter().find(|field| field.file_variable().as_ref() == Some(&name)) else {
+            let Some(field) = fields
+                .iter()
+                .find(|field| field.file_variable().as_ref() == Some(&name))
+            else {
                 return Err(Error::Unknown { name });
             };
             let text = read_file(&name, Path::new(&text))?;
@@ -124,9 +127,10 @@ impl Source {
         let setting = Setting { text, origin };
         match self.by_variable.insert(field.variable, setting) {
             None => Ok(()),
-            Some(earlier) => {
-                Err(Error::Twice { name: field.variable.to_owned(), origin: earlier.origin })
-            }
+            Some(earlier) => Err(Error::Twice {
+                name: field.variable.to_owned(),
+                origin: earlier.origin,
+            }),
         }
     }
 }
@@ -142,16 +146,23 @@ fn toml_text(origin: &str, value: toml::Value) -> Result<String, Error> {
             let texts: Result<Vec<_>, _> = items.into_iter().map(|item| toml_text(origin, item)).collect();
             Ok(texts?.join(","))
         }
-        toml::Value::Table(_) | toml::Value::Datetime(_) => {
-            Err(Error::Invalid { name: origin.to_owned(), expected: "a text, number, flag or list".to_owned() })
-        }
+        toml::Value::Table(_) | toml::Value::Datetime(_) => Err(Error::Invalid {
+            name: origin.to_owned(),
+            expected: "a text, number, flag or list".to_owned(),
+        }),
     }
 }
 
 /// A file's text without the line end that editors add.
 fn read_file(name: &str, path: &Path) -> Result<String, Error> {
-    let unreadable = |reason: String| Error::File { name: name.to_owned(), path: path.to_owned(), reason };
-    let size = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?.len();
+    let unreadable = |reason: String| Error::File {
+        name: name.to_owned(),
+        path: path.to_owned(),
+        reason,
+    };
+    let size = std::fs::metadata(path)
+        .map_err(|error| unreadable(error.to_string()))?
+        .len();
     if size > FILE_BYTES_MAX {
         return Err(unreadable(format!("larger than {FILE_BYTES_MAX} bytes")));
     }

@@ -46,7 +46,11 @@ whole_numbers!(u16, u32, u64, usize);
 impl Value for f64 {
     fn parse(text: &str) -> Result<Self, String> {
         let number: f64 = text.parse().map_err(|_| "a number".to_owned())?;
-        if number.is_finite() { Ok(number) } else { Err("a finite number".to_owned()) }
+        if number.is_finite() {
+            Ok(number)
+        } else {
+            Err("a finite number".to_owned())
+        }
     }
 
     fn text(&self) -> String {
@@ -91,7 +95,11 @@ parsed!(String: "text", IpAddr: "an IP address", SocketAddr: "an IP address and 
 
 impl Value for PathBuf {
     fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Err("a path".to_owned()) } else { Ok(PathBuf::from(text)) }
+        if text.is_empty() {
+            Err("a path".to_owned())
+        } else {
+            Ok(PathBuf::from(text))
+        }
     }
 
     fn text(&self) -> String {
@@ -116,7 +124,11 @@ impl<T: Value> Value for Option<T> {
     const SECRET: bool = T::SECRET;
 
     fn parse(text: &str) -> Result<Self, String> {
-        if text.is_empty() { Ok(None) } else { T::parse(text).map(Some) }
+        if text.is_empty() {
+            Ok(None)
+        } else {
+            T::parse(text).map(Some)
+        }
     }
 
     fn text(&self) -> String {

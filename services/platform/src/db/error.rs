@@ -29,12 +29,18 @@ enum Cause {
 
 impl Error {
     pub(super) fn settings(message: impl Into<String>) -> Self {
-        Self { doing: None, cause: Cause::Settings(message.into()) }
+        Self {
+            doing: None,
+            cause: Cause::Settings(message.into()),
+        }
     }
 
     /// A row that cannot be read as what it must be.
     pub fn corrupt(message: impl Into<String>) -> Self {
-        Self { doing: None, cause: Cause::Corrupt(message.into()) }
+        Self {
+            doing: None,
+            cause: Cause::Corrupt(message.into()),
+        }
     }
 
     /// The SQLSTATE, if a statement was refused by the server.
@@ -66,7 +72,9 @@ impl Error {
 /// Connection exceptions (08), operator intervention (57: shutdown, cancel by timeout), resources (53), lock
 /// waits (55), and what a deadlock or serialisation failure leaves after its retries (40).
 fn is_server_away(state: &SqlState) -> bool {
-    ["08", "57", "53", "55", "40"].iter().any(|class| state.code().starts_with(class))
+    ["08", "57", "53", "55", "40"]
+        .iter()
+        .any(|class| state.code().starts_with(class))
 }
 
 impl fmt::Display for Error {
@@ -88,7 +96,9 @@ fn describe(error: &tokio_postgres::Error, out: &mut fmt::Formatter<'_>) -> fmt:
     match error.as_db_error() {
         Some(refusal) => {
             write!(out, "{} (sqlstate {})", refusal.message(), refusal.code().code())?;
-            refusal.constraint().map_or(Ok(()), |name| write!(out, ", constraint {name}"))
+            refusal
+                .constraint()
+                .map_or(Ok(()), |name| write!(out, ", constraint {name}"))
         }
         None => match std::error::Error::source(error) {
             Some(source) => write!(out, "{error}: {source}"),
@@ -111,7 +121,10 @@ impl From<PoolError> for Error {
 
 impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
-        Self { doing: None, cause: Cause::Statement(error) }
+        Self {
+            doing: None,
+            cause: Cause::Statement(error),
+        }
     }
 }
 
@@ -125,7 +138,10 @@ impl<T, E: Into<Error>> During<T> for Result<T, E> {
     fn during(self, doing: &'static str) -> Result<T, Error> {
         self.map_err(|error| {
             let error = error.into();
-            Error { doing: error.doing.or(Some(doing)), ..error }
+            Error {
+                doing: error.doing.or(Some(doing)),
+                ..error
+            }
         })
     }
 }

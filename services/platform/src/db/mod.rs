@@ -6,7 +6,8 @@ mod retry;
 mod tier;
 
 pub use deadpool_postgres::{GenericClient, Transaction};
-pub use error::{problem, report, During, Error};
-pub use pool::{connect, Client, Pool};
-pub use retry::{retry, Transient};
+pub use error::{During, Error, problem, report};
+pub(crate) use pool::parse_url;
+pub use pool::{Client, Pool, connect};
+pub use retry::{Transient, retry};
 pub use tier::Tier;

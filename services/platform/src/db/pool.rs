@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, RecyclingMethod, Runtime};
-use tokio_postgres::config::SslMode;
 use tokio_postgres::NoTls;
+use tokio_postgres::config::SslMode;
 
 use super::{Error, Tier};
 use crate::config;
@@ -25,7 +25,9 @@ pub fn connect(config: &config::Database, tier: Tier) -> Result<Pool, Error> {
         .application_name(tier.service_name())
         .connect_timeout(Duration::from_millis(config.connect_timeout_ms))
         .options(options);
-    let manager_config = ManagerConfig { recycling_method: RecyclingMethod::Fast };
+    let manager_config = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
     let manager = Manager::from_config(settings, NoTls, manager_config);
     let pool = Pool::builder(manager)
         .max_size(config.pool_size)
@@ -51,7 +53,9 @@ pub(crate) fn parse_url(url: &config::Secret) -> Result<tokio_postgres::Config, 
         .map_err(|_| Error::settings("HUB_DATABASE_URL: expected postgres://user:password@host:port/name"))?;
     match settings.get_ssl_mode() {
         SslMode::Disable | SslMode::Prefer => Ok(settings),
-        _ => Err(Error::settings("HUB_DATABASE_URL: sslmode=require is not supported")),
+        _ => Err(Error::settings(
+            "HUB_DATABASE_URL: sslmode=require is not supported",
+        )),
     }
 }
 

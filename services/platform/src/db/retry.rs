@@ -51,7 +51,7 @@ where
 mod tests {
     use std::cell::Cell;
 
-    use super::{retry, Transient, ATTEMPTS_MAX};
+    use super::{ATTEMPTS_MAX, Transient, retry};
 
     #[derive(Debug, PartialEq)]
     struct Lost(bool);
@@ -67,7 +67,11 @@ mod tests {
         let runs = Cell::new(0);
         let outcome = retry(|| async {
             runs.set(runs.get() + 1);
-            if runs.get() < 3 { Err(Lost(true)) } else { Ok(runs.get()) }
+            if runs.get() < 3 {
+                Err(Lost(true))
+            } else {
+                Ok(runs.get())
+            }
         });
         assert_eq!(outcome.await, Ok(3));
 

@@ -4,9 +4,12 @@ mod call;
 mod channel;
 mod server;
 mod status;
+#[cfg(test)]
+mod tests;
+mod trace;
 
 pub use call::call;
-pub use channel::{channel, TraceContext, TracedChannel};
+pub use channel::{TraceContext, TracedChannel, channel};
 pub use server::serve;
 pub use status::{problem_to_status, status_to_problem};
 
@@ -21,6 +24,12 @@ pub enum Error {
     /// A setting that names no peer.
     #[error("no peer is configured: expected a comma list of URLs")]
     NoPeer,
+    /// A setting that names more than anyone runs.
+    #[error("more than {max} peers are configured")]
+    TooManyPeers {
+        /// How many can be.
+        max: usize,
+    },
     /// A peer's URL that cannot be read.
     #[error("{url} is not the URL of a peer")]
     PeerUrl {

@@ -1,14 +1,17 @@
-//! Logs and traces.
+//! Logs and traces: one subscriber for the process, W3C trace context through every hop.
 
-use tracing::Span;
+mod context;
+mod export;
+mod logs;
+
+pub(crate) use context::HEADER;
+pub use context::{set_parent, trace_id, traceparent};
+pub use export::Guard;
+
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
 
 use crate::config;
-
-/// Flushes traces when the process ends.
-#[derive(Debug)]
-pub struct Guard {
-    _private: (),
-}
 
 /// What keeps telemetry from starting.
 #[derive(Debug, thiserror::Error)]
@@ -21,19 +24,15 @@ pub enum Error {
     Exporter(String),
 }
 
-/// Starts logs and traces for this process; a second call, as in tests, leaves the first in place.
+/// Starts logs and traces for this process; a second call, as in tests, leaves the first in place. With an
+/// OTLP endpoint it must be called inside the runtime.
 pub fn init(config: &config::Telemetry, service_name: &'static str) -> Result<Guard, Error> {
-    let _ = (config, service_name);
-    todo!()
-}
-
-/// The W3C `traceparent` of the current span, where it has one.
-pub fn traceparent() -> Option<String> {
-    todo!()
-}
-
-/// Makes a span the child of a caller's; what is no `traceparent` changes nothing.
-pub fn set_parent(span: &Span, traceparent: &str) {
-    let _ = (span, traceparent);
-    todo!()
+    let guard = Guard::new(config, service_name)?;
+    let logs = logs::layer(config)?;
+    // Refused where a subscriber is in place already: that one stays.
+    let _ = tracing_subscriber::registry()
+        .with(guard.layer())
+        .with(logs)
+        .try_init();
+    Ok(guard)
 }

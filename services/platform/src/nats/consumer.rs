@@ -1,0 +1,177 @@
+//! A worker's end of the job queue.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use async_nats::jetstream::Message;
+use async_nats::jetstream::consumer::pull::{self, MessagesError};
+use async_nats::jetstream::message::Acker;
+use futures_util::{FutureExt, StreamExt};
+use serde::de::DeserializeOwned;
+use tokio::sync::watch;
+
+use super::jobs::Jobs;
+use crate::backoff::Backoff;
+use crate::telemetry::HEADER;
+
+/// How long the server keeps a request for jobs, and how often it says that it still has it.
+const REQUEST_EXPIRES: Duration = Duration::from_secs(30);
+const REQUEST_HEARTBEAT: Duration = Duration::from_secs(5);
+/// Pauses between attempts to open the queue.
+const FIRST_DELAY: Duration = Duration::from_millis(50);
+const MAX_DELAY: Duration = Duration::from_secs(2);
+/// How long an ack may wait for room in the connection's queue.
+const ACK_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Takes jobs, and creates stream and consumer anew where they are missing.
+pub struct Consumer<T> {
+    jobs: Jobs,
+    batch_max: usize,
+    connects: watch::Receiver<u64>,
+    messages: Option<pull::Stream>,
+    backoff: Backoff,
+    job: PhantomData<fn() -> T>,
+}
+
+impl<T> fmt::Debug for Consumer<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Consumer")
+            .field("batch_max", &self.batch_max)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T: DeserializeOwned> Consumer<T> {
+    pub(super) fn new(jobs: Jobs, batch_max: usize, connects: watch::Receiver<u64>) -> Self {
+        let backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
+        Self {
+            jobs,
+            batch_max: batch_max.max(1),
+            connects,
+            messages: None,
+            backoff,
+            job: PhantomData,
+        }
+    }
+
+    /// Waits for the next batch, which has at least one job. Dropping the future loses nothing that the ack
+    /// deadline would not bring back.
+    pub async fn next(&mut self) -> Vec<Delivery<T>> {
+        loop {
+            let Some(messages) = &mut self.messages else {
+                self.open().await;
+                continue;
+            };
+            let first = tokio::select! {
+                first = messages.next() => first,
+                // A server that came back may have lost stream and consumer.
+                _ = self.connects.changed() => None,
+            };
+            let batch = self.take(first);
+            if !batch.is_empty() {
+                return batch;
+            }
+            if self.messages.is_none() {
+                self.backoff.wait().await;
+            }
+        }
+    }
+
+    async fn open(&mut self) {
+        self.connects.mark_unchanged();
+        if !self.jobs.is_connected() {
+            // Ends early when the server is there.
+            let _ = tokio::time::timeout(MAX_DELAY, self.connects.changed()).await;
+            return;
+        }
+        match self.subscribe().await {
+            Ok(messages) => self.messages = Some(messages),
+            Err(error) => {
+                tracing::warn!(%error, "job queue cannot be opened");
+                self.backoff.wait().await;
+            }
+        }
+    }
+
+    async fn subscribe(&self) -> Result<pull::Stream, async_nats::Error> {
+        let consumer = self.jobs.open().await?;
+        let request = consumer.stream().max_messages_per_batch(self.batch_max);
+        Ok(request
+            .expires(REQUEST_EXPIRES)
+            .heartbeat(REQUEST_HEARTBEAT)
+            .messages()
+            .await?)
+    }
+
+    /// The first job and what is at hand behind it. Without a first the queue is opened anew.
+    fn take(&mut self, first: Option<Result<Message, MessagesError>>) -> Vec<Delivery<T>> {
+        let mut batch = Vec::new();
+        let mut next = first;
+        while let Some(Ok(message)) = next {
+            self.backoff.reset();
+            batch.extend(read(message));
+            if batch.len() == self.batch_max {
+                return batch;
+            }
+            match self
+                .messages
+                .as_mut()
+                .and_then(|messages| messages.next().now_or_never())
+            {
+                None => return batch,
+                Some(at_hand) => next = at_hand,
+            }
+        }
+        if let Some(Err(error)) = next {
+            tracing::debug!(%error, "job queue interrupted");
+        }
+        self.messages = None;
+        batch
+    }
+}
+
+fn read<T: DeserializeOwned>(message: Message) -> Option<Delivery<T>> {
+    let headers = message.headers.as_ref();
+    let traceparent = headers
+        .and_then(|headers| headers.get(HEADER))
+        .map(|value| value.as_str().to_owned());
+    let (message, acker) = message.split();
+    let Ok(job) = serde_json::from_slice(&message.payload) else {
+        // Left on the queue: a worker of another release may know it, otherwise it ages out.
+        ::metrics::counter!("hub_nats_jobs_unknown_total").increment(1);
+        return None;
+    };
+    Some(Delivery {
+        job,
+        traceparent,
+        acker,
+    })
+}
+
+/// A job in hand.
+pub struct Delivery<T> {
+    /// What is to be done.
+    pub job: T,
+    /// Trace context of who published it.
+    pub traceparent: Option<String>,
+    acker: Acker,
+}
+
+impl<T: fmt::Debug> fmt::Debug for Delivery<T> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Delivery")
+            .field("job", &self.job)
+            .finish_non_exhaustive()
+    }
+}
+
+impl<T> Delivery<T> {
+    /// Takes the job off the queue. An ack that is lost only brings the job back.
+    pub async fn ack(&self) {
+        let acked = tokio::time::timeout(ACK_TIMEOUT, self.acker.ack()).await;
+        if !matches!(acked, Ok(Ok(()))) {
+            ::metrics::counter!("hub_nats_job_acks_lost_total").increment(1);
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! Against a real server, which may be away, and may lose all it holds.
+
+use std::time::Duration;
+
+use futures_util::StreamExt;
+use serde::{Deserialize, Serialize};
+
+use super::{Nats, Wake, WakeEvent, WakeKind, connect};
+use crate::config::Config;
+use crate::servers::{self, NatsOptions, free_port};
+
+#[derive(Clone, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+struct Job {
+    message_id: String,
+}
+
+fn jobs(numbers: std::ops::Range<usize>) -> Vec<Job> {
+    numbers
+        .map(|number| Job {
+            message_id: format!("msg_{number:03}"),
+        })
+        .collect()
+}
+
+fn wake() -> Wake {
+    Wake {
+        account: "acme".to_owned(),
+        event: WakeKind::MessageResolved,
+        id: "msg_1".to_owned(),
+        state: Some("answered".to_owned()),
+    }
+}
+
+async fn client(port: u16) -> Nats {
+    let variables = [
+        ("HUB_NATS_URL", format!("nats://127.0.0.1:{port}")),
+        ("HUB_NATS_PREFIX", "TEST".to_owned()),
+        ("HUB_NATS_RECONNECT_MAX_DELAY_MS", "50".to_owned()),
+        ("HUB_NATS_PUBLISH_IN_FLIGHT_MAX", "16".to_owned()),
+    ];
+    let config = Config::load(variables.map(|(name, value)| (name.to_owned(), value))).unwrap();
+    connect(&config.nats).await.unwrap()
+}
+
+async fn soon<T>(future: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(20), future)
+        .await
+        .expect("nothing happened in time")
+}
+
+/// The next wake, past any number of resyncs.
+async fn next_wake(wakes: &mut super::Wakes) -> Wake {
+    loop {
+        if let WakeEvent::Wake(wake) = wakes.next().await.unwrap() {
+            return wake;
+        }
+    }
+}
+
+/// Wakes until one is heard: the subscription may not have arrived yet.
+async fn wake_until_heard(nats: &Nats, wakes: &mut super::Wakes) -> Wake {
+    loop {
+        nats.wake(&wake()).await;
+        if let Ok(heard) = tokio::time::timeout(Duration::from_millis(100), next_wake(wakes)).await {
+            return heard;
+        }
+    }
+}
+
+async fn take_all(consumer: &mut super::Consumer<Job>, count: usize) -> Vec<Job> {
+    let mut taken = Vec::new();
+    while taken.len() < count {
+        for delivery in consumer.next().await {
+            delivery.ack().await;
+            taken.push(delivery.job);
+        }
+    }
+    taken.sort();
+    taken
+}
+
+#[tokio::test]
+async fn a_server_that_comes_late_and_loses_everything_is_borne() {
+    let dir = tempfile::tempdir().unwrap();
+    let port = free_port().unwrap();
+    let options = |name: &str| NatsOptions {
+        dir: dir.path().join(name),
+        port,
+    };
+
+    let nats = client(port).await;
+    let mut wakes = nats.wakes();
+    assert_eq!(soon(wakes.next()).await, Some(WakeEvent::Resync));
+    nats.wake(&wake()).await;
+    assert_eq!(nats.jobs().publish(&jobs(0..5)).await, 0);
+    assert!(!nats.is_connected());
+
+    let server = servers::Nats::start(options("first")).await.unwrap();
+    soon(nats.connected()).await;
+    assert_eq!(soon(wakes.next()).await, Some(WakeEvent::Resync));
+    assert_eq!(soon(wake_until_heard(&nats, &mut wakes)).await, wake());
+    assert_eq!(nats.jobs().publish(&jobs(0..100)).await, 100);
+    let mut consumer = nats.jobs().consume(8);
+    assert_eq!(soon(take_all(&mut consumer, 100)).await, jobs(0..100));
+
+    server.kill().await.unwrap();
+    let server = servers::Nats::start(options("second")).await.unwrap();
+    soon(async {
+        while wakes.next().await != Some(WakeEvent::Resync) {}
+        nats.connected().await;
+    })
+    .await;
+    assert_eq!(soon(wake_until_heard(&nats, &mut wakes)).await, wake());
+    let published = soon(async {
+        loop {
+            let taken = nats.jobs().publish(&jobs(100..101)).await;
+            if taken > 0 {
+                break taken;
+            }
+        }
+    })
+    .await;
+    assert_eq!(published, 1);
+    assert_eq!(soon(take_all(&mut consumer, 1)).await, jobs(100..101));
+    server.stop().await.unwrap();
+}
+
+#[tokio::test]
+async fn a_job_goes_to_one_worker_and_comes_back_if_it_is_not_acked() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = NatsOptions {
+        dir: dir.path().join("nats"),
+        port: 0,
+    };
+    let server = servers::Nats::start(options).await.unwrap();
+    let variables = [
+        ("HUB_NATS_URL", server.url.expose()),
+        ("HUB_NATS_JOB_ACK_WAIT_MS", "200"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let config = Config::load(variables).unwrap();
+    let nats = connect(&config.nats).await.unwrap();
+    soon(nats.connected()).await;
+
+    assert_eq!(nats.jobs().publish(&jobs(0..50)).await, 50);
+    let (mut one, mut other) = (nats.jobs().consume::<Job>(10), nats.jobs().consume::<Job>(10));
+    let held = soon(one.next()).await;
+    assert!((1..=10).contains(&held.len()));
+    let mut taken = Vec::new();
+    soon(async {
+        while taken.len() < 50 {
+            for delivery in other.next().await {
+                delivery.ack().await;
+                taken.push(delivery.job);
+            }
+        }
+    })
+    .await;
+    taken.sort();
+    assert_eq!(taken, jobs(0..50));
+    server.stop().await.unwrap();
+}
