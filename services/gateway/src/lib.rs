@@ -19,6 +19,7 @@ mod wakes;
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::Router;
 use hub_platform::config::Config;
@@ -27,6 +28,9 @@ use hub_platform::{db, grpc, nats};
 use tokio::net::TcpListener;
 
 use app::App;
+
+/// How long what runs beside the calls may take to end.
+const BACKGROUND_GRACE: Duration = Duration::from_secs(2);
 
 /// What keeps the gateway from serving.
 #[derive(Debug, thiserror::Error)]
@@ -72,7 +76,9 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     )?);
     shutdown.spawn(wakes::listen(app.clone()));
     shutdown.spawn(auth::held::watch(app.clone()));
-    edge::serve(&config, listener, routes(app), &shutdown).await
+    edge::serve(&config, listener, routes(app), &shutdown).await?;
+    shutdown.drained(BACKGROUND_GRACE).await;
+    Ok(())
 }
 
 /// The migrations of schema `directory`: name and SQL, oldest first.

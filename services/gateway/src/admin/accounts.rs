@@ -19,6 +19,8 @@ use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
 use crate::edge::fields::Patched;
+use crate::edge::page::PageParams;
+use crate::edge::params::Params;
 
 /// Most characters of an account's name.
 const NAME_CHARS_MAX: usize = 200;
@@ -34,13 +36,39 @@ pub(super) async fn create(
     let name = name(fields.optional_string("name")?.unwrap_or_else(|| id.clone()))?;
     fields.finish()?;
     let account = accounts::create(&app.pool, &author, &id, &name).await?;
-    Ok(answer::json(StatusCode::CREATED, &body(&app.config, &account)))
+    Ok(answer::json(
+        StatusCode::CREATED,
+        &json!({ "account": body(&app.config, &account) }),
+    ))
+}
+
+/// `GET /admin/v1/accounts`
+pub(super) async fn list(
+    State(app): State<Arc<App>>,
+    Caller(principal): Caller,
+    Params(params): Params<PageParams>,
+) -> Result<Response, Refusal> {
+    admin(&principal)?;
+    let page = params.page()?;
+    let mut accounts = accounts::list(&app.pool, &page).await?;
+    let next_cursor = page.cut(&mut accounts, |account| &account.id);
+    let accounts = accounts
+        .iter()
+        .map(|account| body(&app.config, account))
+        .collect();
+    Ok(answer::json(
+        StatusCode::OK,
+        &answer::page("accounts", accounts, next_cursor),
+    ))
 }
 
 /// `GET /admin/v1/accounts/{account}`
 pub(super) async fn get(State(app): State<Arc<App>>, manager: Manager) -> Result<Response, Refusal> {
     let account = accounts::get(&app.pool, &manager.account).await?;
-    Ok(answer::json(StatusCode::OK, &body(&app.config, &account)))
+    Ok(answer::json(
+        StatusCode::OK,
+        &json!({ "account": body(&app.config, &account) }),
+    ))
 }
 
 /// `PATCH /admin/v1/accounts/{account}`
@@ -70,7 +98,10 @@ pub(super) async fn update(
         patch,
         &changes,
     );
-    Ok(answer::json(StatusCode::OK, &body(&app.config, &updated.await?)))
+    Ok(answer::json(
+        StatusCode::OK,
+        &json!({ "account": body(&app.config, &updated.await?) }),
+    ))
 }
 
 /// `DELETE /admin/v1/accounts/{account}`
@@ -91,10 +122,10 @@ fn name(text: String) -> Result<String, Problem> {
 }
 
 fn body(config: &Config, account: &accounts::Account) -> Value {
-    json!({ "account": {
+    json!({
         "id": account.id,
         "name": account.name,
         "policy": policy::effective(config, &account.policy),
         "created_at": timestamp::format(account.created_at),
-    } })
+    })
 }

@@ -50,6 +50,6 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/tokens/{token}", delete(tokens::delete))
         .route("/audit", get(audit::list));
     Router::new()
-        .route("/admin/v1/accounts", post(accounts::create))
+        .route("/admin/v1/accounts", post(accounts::create).get(accounts::list))
         .nest("/admin/v1/accounts/{account}", account)
 }

@@ -6,15 +6,17 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Statement, column, row};
+use super::{Author, Statement, column, row, rows};
+use crate::edge::page::Page;
 
 const CREATE: Statement = ("create account", include_str!("accounts/create.sql"));
 const GET: Statement = ("get account", include_str!("accounts/get.sql"));
+const LIST: Statement = ("list accounts", include_str!("accounts/list.sql"));
 const LOCK: Statement = ("lock account", include_str!("accounts/lock.sql"));
 const UPDATE: Statement = ("update account", include_str!("accounts/update.sql"));
 const DELETE: Statement = ("delete account", include_str!("accounts/delete.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[CREATE, GET, LOCK, UPDATE, DELETE];
+pub(super) const STATEMENTS: &[Statement] = &[CREATE, GET, LIST, LOCK, UPDATE, DELETE];
 
 /// An account as it is stored.
 #[derive(Debug)]
@@ -37,6 +39,15 @@ pub(crate) async fn create(pool: &Pool, author: &Author, id: &str, name: &str) -
 pub(crate) async fn get(pool: &Pool, id: &str) -> Result<Account, Problem> {
     let found = row(pool, GET, &[&id]).await?;
     read(&found.ok_or_else(Problem::not_found)?)
+}
+
+/// A page of all accounts, one more than the page where others follow.
+pub(crate) async fn list(pool: &Pool, wanted: &Page) -> Result<Vec<Account>, Problem> {
+    rows(pool, LIST, &[&wanted.after, &wanted.rows()])
+        .await?
+        .iter()
+        .map(read)
+        .collect()
 }
 
 /// Changes the name where one is given, and the policy to what `patch` makes of the stored one; `changes` goes into the

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use ma2h::error::{ErrorCode, Problem};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -18,6 +19,10 @@ const SMALL_BODY_BYTES_MAX: usize = 1 << 20;
 
 /// Longest wait for room among the bodies in hand.
 const ROOM_WAIT: Duration = Duration::from_secs(2);
+
+/// What is read and thrown away of a body that is too large, and for how long.
+const DISCARD_BYTES_MAX: usize = 64 << 20;
+const DISCARD_WAIT: Duration = Duration::from_secs(2);
 
 /// One permit of the budget.
 const PERMIT_BYTES: usize = 1024;
@@ -62,21 +67,48 @@ pub(crate) async fn read_json(app: &App, request: Request, bytes_max: usize) -> 
     require_json(request.headers())?;
     let announced = content_length(request.headers());
     if announced.is_some_and(|bytes| bytes > bytes_max) {
+        discard(request.into_body()).await;
         return Err(too_large(bytes_max).into());
     }
     let room = app.bodies.charge(announced.unwrap_or(bytes_max)).await?;
     let timeout = Duration::from_millis(app.config.gateway.request_timeout_ms);
-    let body = Limited::new(request.into_body(), bytes_max);
-    let Ok(collected) = tokio::time::timeout(timeout, body.collect()).await else {
+    let reading = collect(request.into_body(), announced.unwrap_or_default(), bytes_max);
+    let Ok(bytes) = tokio::time::timeout(timeout, reading).await else {
         return Err(Problem::validation("the body did not arrive in time").into());
     };
-    let bytes = match collected {
-        Ok(collected) => collected.to_bytes(),
-        Err(error) if error.is::<LengthLimitError>() => return Err(too_large(bytes_max).into()),
-        Err(_) => return Err(Problem::validation("the body could not be read").into()),
-    };
-    let text = String::from_utf8(bytes.into()).map_err(|_| Problem::validation("the body is not UTF-8"))?;
+    let text = String::from_utf8(bytes?).map_err(|_| Problem::validation("the body is not UTF-8"))?;
     Ok(JsonText { text, _room: room })
+}
+
+async fn collect(mut body: Body, announced: usize, bytes_max: usize) -> Result<Vec<u8>, Problem> {
+    let mut bytes = Vec::with_capacity(announced);
+    while let Some(frame) = body.frame().await {
+        let frame = frame.map_err(|_| Problem::validation("the body could not be read"))?;
+        let Ok(data) = frame.into_data() else { continue };
+        if bytes.len() + data.len() > bytes_max {
+            drop(bytes);
+            discard(body).await;
+            return Err(too_large(bytes_max));
+        }
+        bytes.extend_from_slice(&data);
+    }
+    Ok(bytes)
+}
+
+/// Lets a client that is still sending read its refusal, rather than a reset connection; within bounds.
+async fn discard(mut body: Body) {
+    let mut bytes_left = DISCARD_BYTES_MAX;
+    let discarding = async {
+        while let Some(Ok(frame)) = body.frame().await {
+            let bytes = frame.data_ref().map_or(0, Bytes::len);
+            let Some(left) = bytes_left.checked_sub(bytes) else {
+                return;
+            };
+            bytes_left = left;
+        }
+    };
+    // Whoever takes longer is cut off.
+    let _ = tokio::time::timeout(DISCARD_WAIT, discarding).await;
 }
 
 /// The members of a body that is a JSON object, strictly parsed.
