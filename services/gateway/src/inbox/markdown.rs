@@ -1,6 +1,214 @@
-//! Markdown to HTML that is safe to show (§9.6).
+//! Markdown of agents as HTML without raw HTML (§9.6).
+//!
+//! Two walls: the events of the parser are reduced to harmless ones before they become HTML, and the HTML is cleaned
+//! against a list of allowed elements afterwards. Either alone would do; a fault in one is caught by the other.
 
-/// Renders `body`.
-pub(crate) fn render(body: &str) -> String {
-    body.to_owned()
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+use ammonia::Builder;
+use pulldown_cmark::{CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd};
+
+use super::links;
+
+/// What is read of a text at most; the rest is left out, and said so.
+const INPUT_BYTES_MAX: usize = 256 * 1024;
+/// Events drawn at most: one short line of a table can stand for thousands of empty cells.
+const EVENTS_MAX: usize = 20_000;
+/// Elements inside one another; deeper ones lose their markup and keep their text.
+const DEPTH_MAX: usize = 24;
+
+static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
+    let elements = [
+        "a",
+        "blockquote",
+        "br",
+        "code",
+        "del",
+        "em",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "hr",
+        "li",
+        "ol",
+        "p",
+        "pre",
+        "span",
+        "strong",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ];
+    let mut cleaner = Builder::empty();
+    cleaner
+        .tags(HashSet::from(elements))
+        .tag_attributes(HashMap::from([
+            ("a", HashSet::from(["href"])),
+            ("ol", HashSet::from(["start"])),
+        ]))
+        .allowed_classes(HashMap::from([("span", HashSet::from(["link-host"]))]))
+        .set_tag_attribute_value("a", "class", "external")
+        .set_tag_attribute_value("a", "target", "_blank")
+        .url_schemes(HashSet::from(links::SCHEMES))
+        .url_relative(ammonia::UrlRelative::Deny)
+        .link_rel(Some(links::REL));
+    cleaner
+});
+
+/// Draws Markdown as HTML that can neither run, nor load, nor pretend to be the hub's own.
+pub(crate) fn render(markdown: &str) -> String {
+    let (text, mut cut) = shorten(markdown);
+    let options = Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
+    let mut drawing = Drawing::default();
+    for event in Parser::new_ext(text, options) {
+        if drawing.events.len() >= EVENTS_MAX {
+            cut = true;
+            break;
+        }
+        drawing.take(event);
+    }
+    drawing.close();
+    let mut html = String::with_capacity(text.len() * 2);
+    pulldown_cmark::html::push_html(&mut html, drawing.events.into_iter());
+    let mut clean = CLEANER.clean(&html).to_string();
+    if cut {
+        clean.push_str("<p><em>The rest of this text is too long to show.</em></p>");
+    }
+    clean
 }
+
+fn shorten(text: &str) -> (&str, bool) {
+    if text.len() <= INPUT_BYTES_MAX {
+        return (text, false);
+    }
+    let mut end = INPUT_BYTES_MAX;
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    (&text[..end], true)
+}
+
+/// The reduced events, and what is open while they are gathered.
+#[derive(Default)]
+struct Drawing<'a> {
+    events: Vec<Event<'a>>,
+    open: Vec<Open<'a>>,
+}
+
+/// How an element that the parser opened is to be closed.
+enum Open<'a> {
+    /// As itself.
+    Element(TagEnd),
+    /// Its markup was left out.
+    Nothing,
+    /// A link, with the text that names where it leads.
+    Link(CowStr<'a>),
+}
+
+impl<'a> Drawing<'a> {
+    fn take(&mut self, event: Event<'a>) {
+        match event {
+            Event::Start(tag) => self.start(tag),
+            Event::End(_) => self.end(),
+            // Shown as what it is: text.
+            Event::Html(html) | Event::InlineHtml(html) => self.events.push(Event::Text(html)),
+            Event::TaskListMarker(done) => {
+                self.events
+                    .push(Event::Text(CowStr::Borrowed(if done { "☑ " } else { "☐ " })));
+            }
+            Event::Text(_) | Event::Code(_) | Event::SoftBreak | Event::HardBreak | Event::Rule => {
+                self.events.push(event);
+            }
+            // Extensions that are not switched on.
+            Event::InlineMath(text) | Event::DisplayMath(text) | Event::FootnoteReference(text) => {
+                self.events.push(Event::Text(text));
+            }
+        }
+    }
+
+    fn start(&mut self, tag: Tag<'a>) {
+        let tag = match tag {
+            Tag::Link { dest_url, .. } => return self.link(dest_url, false),
+            Tag::Image { dest_url, .. } => return self.link(dest_url, true),
+            Tag::Heading { level, .. } => Tag::Heading {
+                level: below_the_title(level),
+                id: None,
+                classes: Vec::new(),
+                attrs: Vec::new(),
+            },
+            Tag::HtmlBlock => Tag::Paragraph,
+            Tag::CodeBlock(_) => Tag::CodeBlock(pulldown_cmark::CodeBlockKind::Indented),
+            Tag::Table(_) => Tag::Table(Vec::new()),
+            Tag::BlockQuote(_) => Tag::BlockQuote(None),
+            other => other,
+        };
+        // A table is one thing: without one of its inner elements its cells would lie about.
+        let in_table = matches!(tag, Tag::TableHead | Tag::TableRow | Tag::TableCell);
+        if self.open.len() >= DEPTH_MAX && !in_table {
+            self.open.push(Open::Nothing);
+            return;
+        }
+        self.open.push(Open::Element(tag.to_end()));
+        self.events.push(Event::Start(tag));
+    }
+
+    /// A link, or an image drawn as one: nothing is fetched that the person did not ask for.
+    fn link(&mut self, address: CowStr<'a>, image: bool) {
+        if image {
+            self.events.push(Event::Text(CowStr::Borrowed("Image: ")));
+        }
+        let inside_a_link = self.open.iter().any(|open| matches!(open, Open::Link(_)));
+        let host = links::host(&address);
+        match host {
+            Some(host) if !inside_a_link && self.open.len() < DEPTH_MAX => {
+                self.open.push(Open::Link(host.into()));
+                self.events.push(Event::Start(Tag::Link {
+                    link_type: pulldown_cmark::LinkType::Inline,
+                    dest_url: address,
+                    title: CowStr::Borrowed(""),
+                    id: CowStr::Borrowed(""),
+                }));
+            }
+            _ => self.open.push(Open::Nothing),
+        }
+    }
+
+    fn end(&mut self) {
+        match self.open.pop() {
+            Some(Open::Element(end)) => self.events.push(Event::End(end)),
+            Some(Open::Link(host)) => {
+                self.events
+                    .push(Event::InlineHtml(CowStr::Borrowed("<span class=\"link-host\">")));
+                self.events.push(Event::Text(format!(" {host} ↗").into()));
+                self.events.push(Event::InlineHtml(CowStr::Borrowed("</span>")));
+                self.events.push(Event::End(TagEnd::Link));
+            }
+            Some(Open::Nothing) | None => {}
+        }
+    }
+
+    fn close(&mut self) {
+        while !self.open.is_empty() {
+            self.end();
+        }
+    }
+}
+
+/// The page's own headings are the first two levels.
+fn below_the_title(level: HeadingLevel) -> HeadingLevel {
+    match level {
+        HeadingLevel::H1 => HeadingLevel::H3,
+        HeadingLevel::H2 => HeadingLevel::H4,
+        HeadingLevel::H3 => HeadingLevel::H5,
+        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => HeadingLevel::H6,
+    }
+}
+
+#[cfg(test)]
+mod tests;

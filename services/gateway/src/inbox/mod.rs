@@ -1,14 +1,68 @@
-//! The web inbox.
+//! The web inbox: where a person reads what agents sent, and answers.
+//!
+//! Every page is drawn by the server and works without a script; `assets/inbox.js` keeps an open page current and adds
+//! keys. What an agent wrote is text or sanitised Markdown, never markup of its own (§9.6).
+
+mod assets;
+mod context;
+mod controls;
+mod fields;
+mod filter;
+mod headers;
+mod icons;
+mod json_text;
+mod links;
+mod list;
+pub(crate) mod markdown;
+mod message;
+mod names;
+mod outcome;
+mod page;
+pub(crate) mod session;
+mod shown;
+mod when;
 
 use std::sync::Arc;
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
+use axum::middleware;
+use axum::response::Response;
+use axum::routing::{MethodRouter, get, post};
+use ma2h::error::{ErrorCode, Problem};
 
 use crate::app::App;
 
-pub(crate) mod markdown;
+use session::Session;
+
+/// The largest form: an answer of several long texts, and room for percent-encoding.
+const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// The pages at `/inbox`. Sets no fallback of its own: the gateway has one.
 pub(crate) fn router() -> Router<Arc<App>> {
+    let only = |methods: MethodRouter<Arc<App>>| methods.fallback(wrong_method);
     Router::new()
+        .route("/inbox", only(get(list::show)))
+        .route("/inbox/", only(get(list::show)))
+        .route("/inbox/sign-in", only(get(session::form).post(session::sign_in)))
+        .route("/inbox/sign-out", only(post(session::sign_out)))
+        .route("/inbox/assets/{name}", only(get(assets::serve)))
+        .route("/inbox/{id}", only(get(message::show).post(message::answer)))
+        .route("/inbox/{id}/{*rest}", only(get(nowhere)))
+        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
+        .layer(middleware::map_response(headers::set))
+}
+
+async fn nowhere(session: Session) -> Response {
+    page::problem(&Problem::not_found(), Some(&session))
+}
+
+async fn wrong_method() -> Response {
+    page::problem(
+        &Problem::new(
+            ErrorCode::MethodNotAllowed,
+            "this address does not take that method",
+        ),
+        None,
+    )
 }

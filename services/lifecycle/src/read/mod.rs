@@ -115,6 +115,7 @@ fn read(row: &Row, message_id: &str) -> Result<Message, db::Error> {
             changed_at: Some(clock::timestamp(terminal_at.unwrap_or(accepted_at))),
             expires_at: expires_at.map(clock::timestamp),
             delivery: delivery(row)?,
+            actor: row.try_get("actor")?,
         })
     };
     message().during(MESSAGE.name)

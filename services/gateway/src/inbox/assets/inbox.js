@@ -1,0 +1,282 @@
+// Keeps an open page current and adds keys. Every page works without it.
+"use strict";
+
+(() => {
+  const REFRESH_DELAY_MS = 250;
+  const REFRESH_SPREAD_MS = 500;
+  const RECONNECT_DELAY_MS = 5000;
+  const TICK_MS = 15000;
+  const SOON_MS = 60 * 60 * 1000;
+  const TOAST_MS = 6000;
+
+  const status = document.getElementById("status");
+  const main = () => document.getElementById("main");
+  const page = () => main()?.dataset.page;
+  document.documentElement.classList.add("scripted");
+
+  // Times: the same words as the server's.
+
+  const MINUTE = 60000;
+  const HOUR = 60 * MINUTE;
+  const DAY = 24 * HOUR;
+  const date = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
+  const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+
+  const ago = (then, passed) => {
+    if (passed < 45000) return "just now";
+    if (passed < HOUR) return `${Math.max(1, Math.floor(passed / MINUTE))} min ago`;
+    if (passed < DAY) return `${Math.floor(passed / HOUR)} h ago`;
+    if (passed < 2 * DAY) return "yesterday";
+    return passed < 7 * DAY ? `${Math.floor(passed / DAY)} days ago` : date.format(then);
+  };
+
+  const left = (remaining) => {
+    if (remaining <= 0) return "expires now";
+    if (remaining < MINUTE) return "expires in less than a minute";
+    if (remaining < HOUR) return `expires in ${Math.floor(remaining / MINUTE)} min`;
+    if (remaining < 2 * DAY) return `expires in ${Math.floor(remaining / HOUR)} h`;
+    return `expires in ${Math.floor(remaining / DAY)} days`;
+  };
+
+  const tick = () => {
+    const now = Date.now();
+    for (const time of document.querySelectorAll("time[data-tense]")) {
+      const then = Date.parse(time.dateTime);
+      if (Number.isNaN(then)) continue;
+      const words = time.dataset.tense === "left" ? left(then - now) : ago(then, now - then);
+      if (time.textContent !== words) time.textContent = words;
+      time.title = exact.format(then);
+      time.closest(".expiry")?.classList.toggle("soon", then - now < SOON_MS);
+      // The hub ends it at that moment; then the page is about something else.
+      if (time.dataset.tense === "left" && then <= now && !time.dataset.passed) {
+        time.dataset.passed = "yes";
+        refreshSoon();
+      }
+    }
+  };
+
+  // What is said to the person.
+
+  let toastTimer;
+  const say = (text, action) => {
+    clearTimeout(toastTimer);
+    status.textContent = text;
+    if (action) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = action.label;
+      button.addEventListener("click", action.run);
+      status.append(button);
+    } else {
+      toastTimer = setTimeout(() => (status.textContent = ""), TOAST_MS);
+    }
+  };
+
+  // Refreshing: the same page again, its <main> put in place of this one.
+
+  let dirty = false;
+  let due;
+  let running = false;
+  let stale = false;
+
+  const isBusy = () => {
+    const focused = document.activeElement;
+    const writing = focused?.matches("input:not([type=hidden]), textarea, select") && main().contains(focused);
+    return dirty || writing || !getSelection().isCollapsed;
+  };
+
+  const refreshSoon = () => {
+    if (document.hidden) {
+      stale = true;
+      return;
+    }
+    if (due) return;
+    // Spread, so that many open pages do not ask in the same moment.
+    due = setTimeout(refresh, REFRESH_DELAY_MS + Math.random() * REFRESH_SPREAD_MS);
+  };
+
+  const refresh = async () => {
+    due = undefined;
+    if (running || !page()) {
+      stale = running;
+      return;
+    }
+    running = true;
+    stale = false;
+    try {
+      const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
+      if (answer.redirected && new URL(answer.url).pathname === "/inbox/sign-in") {
+        say("You are signed out.", { label: "Sign in", run: () => location.reload() });
+        return;
+      }
+      if (!answer.ok) return;
+      take(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch {
+      // The network is gone for now; the stream comes back with it and says so.
+    } finally {
+      running = false;
+      if (stale) refreshSoon();
+    }
+  };
+
+  const take = (fresh) => {
+    const next = fresh.getElementById("main");
+    if (!next || next.dataset.page !== page()) return;
+    if (isBusy()) {
+      if (next.dataset.status === main().dataset.status) {
+        // Nothing that matters for what is being written; look again once it is done.
+        pending = true;
+      } else {
+        say("This changed while you were writing.", { label: "Show it", run: () => location.assign(location.pathname) });
+      }
+      return;
+    }
+    pending = false;
+    swap(next);
+  };
+
+  let pending = false;
+  const settle = () => {
+    if (pending && !isBusy()) refreshSoon();
+  };
+
+  const swap = (next) => {
+    const known = new Set(keys(main()));
+    const focused = document.activeElement?.id;
+    const open = [...main().querySelectorAll("details[open][id]")].map((details) => details.id);
+    const from = main().dataset.status;
+    main().replaceWith(document.adoptNode(next));
+    for (const id of open) document.getElementById(id)?.setAttribute("open", "");
+    if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    prepare();
+    if (page() === "list") announce(known);
+    if (page() === "message" && from !== next.dataset.status) say("This message was just decided.");
+  };
+
+  const keys = (root) => [...root.querySelectorAll("[data-key]")].map((row) => row.dataset.key);
+
+  const announce = (known) => {
+    const first = main().querySelector("[data-key]")?.dataset.key;
+    const fresh = keys(main()).filter((key) => !known.has(key));
+    // Rows that moved up from the page behind are not news.
+    if (!fresh.includes(first)) return;
+    const news = [];
+    for (const key of keys(main())) {
+      if (known.has(key)) break;
+      news.push(key);
+    }
+    for (const key of news) main().querySelector(`[data-key="${CSS.escape(key)}"]`).classList.add("fresh");
+    say(news.length === 1 ? "1 new message" : `${news.length} new messages`);
+  };
+
+  // The stream tells only that something happened.
+
+  const listen = () => {
+    const stream = new EventSource("/v1/stream");
+    const events = ["message.created", "message.resolved", "delivery.updated", "resync"];
+    let first = true;
+    for (const name of events) {
+      stream.addEventListener(name, (event) => {
+        // The first word after connecting is `resync`, about a page that is new itself.
+        const skip = first && name === "resync" && performance.now() < 5000;
+        first = false;
+        if (!skip && concerns(event)) refreshSoon();
+      });
+    }
+    stream.addEventListener("error", () => {
+      if (stream.readyState !== EventSource.CLOSED) return;
+      setTimeout(listen, RECONNECT_DELAY_MS * (1 + Math.random()));
+    });
+    addEventListener("pagehide", () => stream.close(), { once: true });
+  };
+
+  const concerns = (event) => {
+    if (page() === "list") return event.type !== "delivery.updated";
+    try {
+      const id = JSON.parse(event.data).id;
+      return !id || location.pathname.endsWith(`/${id}`);
+    } catch {
+      return true;
+    }
+  };
+
+  // Forms.
+
+  const prepare = () => {
+    // A form that came back with what was typed holds work as well.
+    dirty = document.getElementById("answer")?.dataset.kept !== undefined;
+    tick();
+  };
+
+  document.addEventListener("input", (event) => {
+    const form = event.target.form;
+    if (form?.id === "answer") dirty = true;
+    const picks = event.target.dataset?.picks;
+    if (picks && event.target.value.trim()) document.getElementById(picks).checked = true;
+  });
+
+  document.addEventListener("change", (event) => {
+    if (event.target.id === "choice-other") document.getElementById("free")?.focus();
+  });
+
+  document.addEventListener("submit", (event) => {
+    if (event.target.dataset.sent) {
+      event.preventDefault();
+      return;
+    }
+    if (event.target.method === "post") event.target.dataset.sent = "yes";
+  });
+
+  // A page that comes back from the browser's memory is used again.
+  addEventListener("pageshow", (event) => {
+    for (const form of document.forms) delete form.dataset.sent;
+    if (!event.persisted) return;
+    refreshSoon();
+    if ("live" in document.body.dataset) listen();
+  });
+
+  document.addEventListener("focusout", () => setTimeout(settle));
+  document.addEventListener("visibilitychange", () => {
+    if (document.hidden || !stale) return;
+    stale = false;
+    refreshSoon();
+  });
+
+  // Keys.
+
+  const rows = () => [...document.querySelectorAll("[data-row]")];
+
+  const move = (by) => {
+    const all = rows();
+    if (!all.length) return;
+    const at = all.indexOf(document.activeElement);
+    const next = at < 0 ? (by > 0 ? 0 : all.length - 1) : Math.min(all.length - 1, Math.max(0, at + by));
+    all[next].focus();
+    all[next].closest(".row").scrollIntoView({ block: "nearest" });
+  };
+
+  const inList = {
+    j: () => move(1),
+    ArrowDown: () => move(1),
+    k: () => move(-1),
+    ArrowUp: () => move(-1),
+    "/": () => document.getElementById("q")?.focus(),
+  };
+  const inMessage = { u: () => document.querySelector("[data-back]")?.click() };
+
+  document.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (event.target.closest("input, textarea, select, [contenteditable], pre")) {
+      if (event.key === "Escape") event.target.blur();
+      return;
+    }
+    const action = (page() === "list" ? inList : page() === "message" ? inMessage : {})[event.key];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  });
+
+  prepare();
+  setInterval(tick, TICK_MS);
+  if ("live" in document.body.dataset) listen();
+})();

@@ -1,0 +1,41 @@
+//! Marks that do not need colour to be told apart.
+
+use ma2h::envelope::{MessageType, Priority};
+use maud::{Markup, html};
+
+/// The shape for a kind of message; the word stands beside it.
+pub(super) fn kind(kind: MessageType) -> Markup {
+    html! {
+        svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+            @match kind {
+                MessageType::Ask => {
+                    path d="M5 5h14a1.5 1.5 0 0 1 1.5 1.5v9A1.5 1.5 0 0 1 19 17h-6l-4.5 3.5V17H5a1.5 1.5 0 0 1-1.5-1.5v-9A1.5 1.5 0 0 1 5 5Z" {}
+                    path d="M10 9.2a2 2 0 1 1 2.7 1.9c-.5.2-.7.6-.7 1.1M12 14.3v.1" {}
+                }
+                MessageType::Task => {
+                    rect x="4" y="4" width="16" height="16" rx="2.5" {}
+                    path d="m8 12.3 2.8 2.8L16.2 9.5" {}
+                }
+                MessageType::Notify => {
+                    path d="M5.5 4h13A1.5 1.5 0 0 1 20 5.5v13a1.5 1.5 0 0 1-1.5 1.5h-13A1.5 1.5 0 0 1 4 18.5v-13A1.5 1.5 0 0 1 5.5 4Z" {}
+                    path d="M8 9h8M8 12.5h8M8 16h4.5" {}
+                }
+            }
+        }
+    }
+}
+
+/// A word with a sign where it is not the usual priority.
+pub(super) fn priority(priority: Priority) -> Markup {
+    let (word, sign) = match priority {
+        Priority::Normal => return html! {},
+        Priority::Low => ("Low", "↓"),
+        Priority::High => ("High", "!"),
+        Priority::Urgent => ("Urgent", "!!"),
+    };
+    html! {
+        span class="priority" data-priority=(priority.as_str()) {
+            span aria-hidden="true" { (sign) } " " (word) span class="hidden" { " priority" }
+        }
+    }
+}

@@ -1,0 +1,170 @@
+use std::time::{Duration, Instant};
+
+use super::{EVENTS_MAX, INPUT_BYTES_MAX, render};
+
+#[track_caller]
+fn check(markdown: &str, expected: &str) {
+    assert_eq!(render(markdown).trim(), expected, "{markdown}");
+}
+
+#[test]
+fn draws_what_people_write() {
+    check(
+        "a **b** *c* ~~d~~ `e`",
+        "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>",
+    );
+    check("# Title", "<h3>Title</h3>");
+    check("###### Small", "<h6>Small</h6>");
+    check(
+        "- [x] one\n- [ ] two",
+        "<ul>\n<li>☑ one</li>\n<li>☐ two</li>\n</ul>",
+    );
+    check("3. three", "<ol start=\"3\">\n<li>three</li>\n</ol>");
+    check("> said", "<blockquote>\n<p>said</p>\n</blockquote>");
+    check("```sh\nrm -rf /\n```", "<pre><code>rm -rf /\n</code></pre>");
+    check(
+        "|a|\n|-|\n|b|",
+        "<table><thead><tr><th>a</th></tr></thead><tbody>\n<tr><td>b</td></tr>\n</tbody></table>",
+    );
+}
+
+#[test]
+fn marks_external_links() {
+    let html = render("[docs](https://example.com/a)");
+    for part in [
+        "<a href=\"https://example.com/a\"",
+        "class=\"external\"",
+        "target=\"_blank\"",
+        "rel=\"noopener noreferrer nofollow\"",
+        ">docs<span class=\"link-host\"> example.com ↗</span></a>",
+    ] {
+        assert!(html.contains(part), "{html} lacks {part}");
+    }
+    let lying = render("[https://bank.example](https://evil.example)");
+    assert!(lying.contains("evil.example ↗"), "{lying}");
+}
+
+#[test]
+fn loads_no_image() {
+    let html = render("![a chart](https://example.com/chart.png)");
+    assert!(!html.contains("<img"), "{html}");
+    assert!(
+        html.contains("Image: <a href=\"https://example.com/chart.png\""),
+        "{html}"
+    );
+    assert!(html.contains(">a chart<"), "{html}");
+    check("![alt](data:image/png;base64,AAAA)", "<p>Image: alt</p>");
+    let nested = render("[![alt](https://a.example/i.png)](https://b.example)");
+    assert_eq!(nested.matches("<a ").count(), 1, "{nested}");
+    assert!(nested.contains("href=\"https://b.example\""), "{nested}");
+}
+
+#[test]
+fn shows_raw_html_as_text() {
+    let hostile = [
+        "<script>alert(1)</script>",
+        "<img src=x onerror=alert(1)>",
+        "a <b onclick=alert(1)>b</b>",
+        "<!-- hidden --><iframe src=//evil.example></iframe>",
+        "<svg/onload=alert(1)>",
+        "<style>body{display:none}</style>",
+        "<form action=/inbox/sign-out method=post><button>x</button></form>",
+        "<a href=\"javascript:alert(1)\">x</a>",
+        "<div\n\nonmouseover=alert(1)>\n\n**x**\n\n</div>",
+        "<base href=https://evil.example>",
+        "<meta http-equiv=refresh content=0>",
+        "- <scr<script>ipt>alert(1)</scr</script>ipt>",
+        "<![CDATA[<script>alert(1)</script>]]>",
+        "&lt;script&gt;alert(1)&lt;/script&gt;",
+        "`<script>alert(1)</script>`",
+        "<p class=\"secret\" style=\"position:fixed\" id=main>x</p>",
+        "<math><mtext><table><mglyph><style><img src=x onerror=alert(1)>",
+        "<noscript><p title=\"</noscript><img src=x onerror=alert(1)>\">",
+    ];
+    for markdown in hostile {
+        let html = render(markdown);
+        for element in [
+            "script", "img", "iframe", "svg", "style", "form", "base", "meta", "b ", "div", "math",
+            "noscript",
+        ] {
+            assert!(!html.contains(&format!("<{element}")), "{markdown} gave {html}");
+        }
+        assert!(!html.contains("<a "), "{markdown} gave {html}");
+        assert!(!html.contains("<p "), "{markdown} gave {html}");
+        assert!(!html.contains("<!--"), "{markdown} gave {html}");
+    }
+    check(
+        "<script>alert(1)</script>",
+        "<p>&lt;script&gt;alert(1)&lt;/script&gt;</p>",
+    );
+}
+
+#[test]
+fn follows_no_other_scheme() {
+    let hostile = [
+        "[x](javascript:alert(1))",
+        "[x](JaVaScRiPt:alert(1))",
+        "[x](java&#115;cript:alert(1))",
+        "[x](<java\tscript:alert(1)>)",
+        "[x](data:text/html;base64,PHNjcmlwdD4=)",
+        "[x](vbscript:msgbox)",
+        "[x](file:///etc/passwd)",
+        "[x](/inbox/sign-out)",
+        "[x](//evil.example)",
+        "[x](#main)",
+        "<javascript:alert(1)>",
+        "[x][r]\n\n[r]: javascript:alert(1)",
+    ];
+    for markdown in hostile {
+        let html = render(markdown);
+        assert!(!html.contains("<a "), "{markdown} gave {html}");
+    }
+}
+
+#[test]
+fn escapes_inside_a_link() {
+    let html = render("[x](https://e.example/\"onmouseover=\"alert(1))");
+    assert!(!html.contains("onmouseover=\""), "{html}");
+    let html = render("[x](https://e.example \"title\\\" onmouseover=alert(1)\")");
+    assert!(!html.contains("title="), "{html}");
+}
+
+#[test]
+fn bounds_what_it_draws() {
+    let limit = Duration::from_secs(10);
+    let table = format!(
+        "{}\n{}\n{}",
+        "|a".repeat(8_000),
+        "|-".repeat(8_000),
+        "|b\n".repeat(4_000)
+    );
+    let hostile = [
+        "x".repeat(INPUT_BYTES_MAX * 2),
+        "ä".repeat(INPUT_BYTES_MAX),
+        ">".repeat(60_000),
+        "- ".repeat(30_000),
+        "*a **".repeat(20_000),
+        "[".repeat(60_000),
+        "![".repeat(30_000),
+        "<a>".repeat(20_000),
+        "a\n\n".repeat(EVENTS_MAX * 2),
+        table,
+    ];
+    for markdown in hostile {
+        let started = Instant::now();
+        let html = render(&markdown);
+        let head: String = markdown.chars().take(12).collect();
+        assert!(started.elapsed() < limit, "{head}… took {:?}", started.elapsed());
+        assert!(
+            html.len() < 8 * INPUT_BYTES_MAX,
+            "{head}… gave {} bytes",
+            html.len()
+        );
+    }
+}
+
+#[test]
+fn says_when_it_cut() {
+    assert!(render(&"x ".repeat(INPUT_BYTES_MAX)).contains("too long to show"));
+    assert!(!render("short").contains("too long to show"));
+}

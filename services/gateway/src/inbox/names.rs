@@ -1,0 +1,69 @@
+//! Names of the wire in words for a person.
+
+use ma2h::envelope::{MessageType, Mode};
+
+/// `human:alice` → `alice`, `agent:deploybot/dev` → `agent deploybot/dev`, `system:…` → what the hub did.
+pub(super) fn actor(address: &str) -> String {
+    match address.split_once(':') {
+        Some(("human", id)) => id.to_owned(),
+        Some(("agent", id)) => format!("agent {id}"),
+        Some(("system", "default_on_expire")) => "the agent’s own default".to_owned(),
+        Some(("system", _)) => "the hub".to_owned(),
+        _ => address.to_owned(),
+    }
+}
+
+/// `a`, `a or b`, `a, b or c`.
+pub(super) fn either(names: &[String]) -> String {
+    match names {
+        [] => String::new(),
+        [one] => one.clone(),
+        [before @ .., last] => format!("{} or {last}", before.join(", ")),
+    }
+}
+
+/// What kind of message it is; `mode` of an ask.
+pub(super) fn kind(kind: MessageType, mode: Option<Mode>) -> &'static str {
+    match (kind, mode) {
+        (MessageType::Notify, _) => "Notice",
+        (MessageType::Task, _) => "Task",
+        (MessageType::Ask, Some(Mode::Confirm)) => "Approval",
+        (MessageType::Ask, _) => "Question",
+    }
+}
+
+/// The status of a message, as a word and a sign that does not need colour.
+pub(super) fn status(status: &str) -> (&str, &'static str) {
+    match status {
+        "open" => ("Open", "○"),
+        "answered" => ("Answered", "✓"),
+        "completed" => ("Done", "✓"),
+        "declined" => ("Declined", "✕"),
+        "dismissed" => ("Dismissed", "✕"),
+        "cancelled" => ("Withdrawn", "⊘"),
+        "expired" => ("Expired", "◷"),
+        "delivered" => ("Notice", "·"),
+        other => (other, "·"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{actor, either};
+
+    #[test]
+    fn names_people_and_agents() {
+        assert_eq!(actor("human:alice"), "alice");
+        assert_eq!(actor("agent:deploybot/dev#sess_1"), "agent deploybot/dev#sess_1");
+        assert_eq!(actor("system:expiry"), "the hub");
+        assert_eq!(actor("odd"), "odd");
+    }
+
+    #[test]
+    fn joins_names() {
+        let names = |list: &[&str]| list.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+        assert_eq!(either(&names(&[])), "");
+        assert_eq!(either(&names(&["a"])), "a");
+        assert_eq!(either(&names(&["a", "b", "c"])), "a, b or c");
+    }
+}

@@ -1,0 +1,79 @@
+use serde_json::{Value, json};
+use time::OffsetDateTime;
+
+use super::draw;
+use crate::inbox::shown::tests::{ask, resolved};
+
+fn drawn(envelope: &Value, status: &str, response: &Value) -> String {
+    draw(
+        &resolved(envelope, status, response),
+        None,
+        OffsetDateTime::UNIX_EPOCH,
+    )
+    .into_string()
+}
+
+fn select() -> Value {
+    ask(
+        json!({"mode": "select", "permissions": {"allow_edit": true}, "options": [
+            {"value": "ship", "label": "Ship it"}, {"value": "hold", "label": "Hold"}
+        ]}),
+    )
+}
+
+#[test]
+fn names_the_option_and_who_chose_it() {
+    let response = json!({"resolution": "answered", "response": {"value": "hold", "actor": "human:alice", "comment": "<b>no</b>"}});
+    let html = drawn(&select(), "answered", &response);
+    assert!(
+        html.contains("<p class=\"decision\">Hold</p>") && html.contains("By alice"),
+        "{html}"
+    );
+    assert!(html.contains("&lt;b&gt;no&lt;/b&gt;"), "{html}");
+    assert!(!html.contains("Outside the list"), "{html}");
+}
+
+#[test]
+fn shows_an_edited_answer_as_text() {
+    let response = json!({"resolution": "answered", "response": {"value": "<img src=x> **later**", "edited": true, "actor": "human:alice"}});
+    let html = drawn(&select(), "answered", &response);
+    assert!(
+        html.contains("&lt;img src=x&gt; **later**") && html.contains("Outside the list"),
+        "{html}"
+    );
+}
+
+#[test]
+fn hides_what_is_sensitive() {
+    let schema = json!({"properties": {"key": {"type": "string", "title": "Key", "x-ma2h-sensitive": true}, "note": {"type": "string"}}});
+    let response = json!({"resolution": "answered", "response": {"value": {"key": "hunter2", "note": "blue"}, "actor": "human:alice"}});
+    let mut envelope = ask(json!({"mode": "input", "schema": schema}));
+    let html = drawn(&envelope, "answered", &response);
+    assert!(!html.contains("hunter2") && html.contains("blue"), "{html}");
+    envelope["sensitive"] = json!(true);
+    let html = drawn(&envelope, "answered", &response);
+    assert!(!html.contains("hunter2") && !html.contains("blue"), "{html}");
+}
+
+#[test]
+fn says_whose_decision_an_expiry_is() {
+    let defaulted = json!({"resolution": "expired", "defaulted": true, "response": {"value": "hold", "actor": "system:default_on_expire"}});
+    let html = drawn(&select(), "expired", &defaulted);
+    assert!(
+        html.contains("own default applies") && html.contains("Hold"),
+        "{html}"
+    );
+    let bare = json!({"resolution": "expired", "response": {"actor": "system:expiry"}});
+    assert!(drawn(&select(), "expired", &bare).contains("gave no default"));
+}
+
+#[test]
+fn shows_every_digit_of_an_answer() {
+    let text = r#"{"resolution":"answered","response":{"value":{"n":9007199254740993,"ok":true},"actor":"human:alice"}}"#;
+    let envelope = ask(json!({"mode": "input", "schema": {"properties": {"n": {"type": "integer"}}}}));
+    let html = drawn(&envelope, "answered", &serde_json::from_str(text).unwrap());
+    assert!(
+        html.contains("9007199254740993") && html.contains("Yes"),
+        "{html}"
+    );
+}
