@@ -1,0 +1,57 @@
+//! The command line.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+use hub_platform::config::Config;
+use hub_platform::db::Tier;
+
+use crate::{admin, all, dev, migrate, role};
+
+/// The MA2H hub: agents ask, people answer.
+#[derive(Parser)]
+#[command(name = "ma2h-hub", version)]
+struct CommandLine {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run the HTTPS edge.
+    Gateway,
+    /// Run the tier that decides every state of a message.
+    Lifecycle,
+    /// Run the tier that signs and sends what leaves for an agent.
+    Delivery,
+    /// Run the tier that knows who is there.
+    Presence,
+    /// Run the four tiers in one process, against a given database and NATS.
+    All,
+    /// Run a whole hub on this machine, with a PostgreSQL and a NATS of its own.
+    Dev(dev::Options),
+    /// Bring the database to what this release expects; safe when several do so at once.
+    Migrate,
+    /// Print the settings in force, secrets masked; --help lists every variable.
+    #[command(after_long_help = Config::help())]
+    Config,
+    /// Set up accounts on a running hub.
+    Admin(admin::Options),
+}
+
+/// Does what the command line asks for.
+pub async fn run() -> anyhow::Result<ExitCode> {
+    crate::install_tls_provider();
+    match CommandLine::parse().command {
+        Command::Gateway => role::run(Tier::Gateway).await?,
+        Command::Lifecycle => role::run(Tier::Lifecycle).await?,
+        Command::Delivery => role::run(Tier::Delivery).await?,
+        Command::Presence => role::run(Tier::Presence).await?,
+        Command::All => all::run().await?,
+        Command::Dev(options) => return dev::run(options).await,
+        Command::Migrate => migrate::run().await?,
+        Command::Config => print!("{}", Config::from_environment()?.print()),
+        Command::Admin(options) => admin::run(options).await?,
+    }
+    Ok(ExitCode::SUCCESS)
+}

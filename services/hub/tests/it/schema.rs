@@ -1,0 +1,138 @@
+//! The migrated schema: every statement fits it and its tier's role; a role writes its own schema and no other.
+
+use hub_platform::db::Tier;
+use hub_testkit::database::Database;
+use ma2h_hub::tiers;
+use tokio_postgres::Client;
+use tokio_postgres::error::SqlState;
+
+/// Planning for execution checks what preparing does not: whether the role may do it.
+#[tokio::test]
+async fn every_statement_fits_the_schema_and_the_role_of_its_tier() {
+    let database = Database::create().await;
+    for tier in Tier::ALL {
+        let client = acting_as(&database, tier).await;
+        let statements = tiers::statements(tier);
+        assert!(!statements.is_empty(), "{tier} has no statements");
+        for (name, sql) in statements {
+            assert!(
+                sql.trim_start().starts_with("--"),
+                "{tier}: {name} does not open with what it decides"
+            );
+            let prepared = client.prepare(sql).await;
+            let prepared = prepared.unwrap_or_else(|error| panic!("{tier}: {name}: {error:?}"));
+            let arguments = vec!["NULL"; prepared.params().len()].join(", ");
+            let arguments = if arguments.is_empty() {
+                arguments
+            } else {
+                format!("({arguments})")
+            };
+            let plan =
+                format!("PREPARE planned AS {sql};\nEXPLAIN EXECUTE planned{arguments};\nDEALLOCATE planned");
+            let planned = client.batch_execute(&plan).await;
+            planned.unwrap_or_else(|error| panic!("{tier}: {name}: {error:?}"));
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_tier_writes_its_own_schema_only() {
+    let database = Database::create().await;
+    for tier in Tier::ALL {
+        let client = acting_as(&database, tier).await;
+        for owner in Tier::ALL {
+            let tables = relations(&client, owner, "r").await;
+            assert!(!tables.is_empty(), "{owner} has no tables");
+            for table in tables {
+                for attempt in attempts(&table) {
+                    let outcome = attempted(&client, &attempt).await;
+                    assert_eq!(outcome, expected(tier, owner, &attempt), "{tier}: {attempt}");
+                }
+            }
+            let created = attempted(&client, &format!("CREATE TABLE {}.own (id int)", owner.schema())).await;
+            assert_eq!(
+                created,
+                Outcome::Refused,
+                "{tier} created a table in {}",
+                owner.schema()
+            );
+        }
+        let created = attempted(&client, "CREATE TABLE public.own (id int)").await;
+        assert_eq!(created, Outcome::Refused, "{tier} created a table in public");
+    }
+}
+
+/// Across tiers only versioned views are readable, and never writable.
+#[tokio::test]
+async fn what_a_tier_reads_of_another_is_a_published_view() {
+    let database = Database::create().await;
+    for tier in Tier::ALL {
+        let client = acting_as(&database, tier).await;
+        for owner in Tier::ALL.into_iter().filter(|owner| *owner != tier) {
+            for view in relations(&client, owner, "v").await {
+                let (_, version) = view
+                    .rsplit_once("_v")
+                    .unwrap_or_else(|| panic!("{view} has no version"));
+                version
+                    .parse::<u32>()
+                    .unwrap_or_else(|_| panic!("{view} has no version"));
+                let written = attempted(&client, &format!("DELETE FROM {view} WHERE false")).await;
+                assert_eq!(written, Outcome::Refused, "{tier} writes through {view}");
+            }
+        }
+    }
+}
+
+#[derive(Debug, Eq, PartialEq)]
+enum Outcome {
+    Allowed,
+    Refused,
+}
+
+fn attempts(table: &str) -> [String; 5] {
+    [
+        format!("SELECT FROM {table} WHERE false"),
+        format!("INSERT INTO {table} SELECT * FROM {table} WHERE false"),
+        format!("DELETE FROM {table} WHERE false"),
+        format!("TRUNCATE {table}"),
+        format!("ALTER TABLE {table} ADD COLUMN own int"),
+    ]
+}
+
+fn expected(tier: Tier, owner: Tier, attempt: &str) -> Outcome {
+    let is_rows = !["TRUNCATE", "ALTER"].iter().any(|verb| attempt.starts_with(verb));
+    // What was applied is for `migrate` to write.
+    let is_history = attempt.contains("refinery_schema_history");
+    if tier == owner && is_rows && !is_history {
+        Outcome::Allowed
+    } else {
+        Outcome::Refused
+    }
+}
+
+async fn attempted(client: &Client, statement: &str) -> Outcome {
+    match client.batch_execute(statement).await {
+        Ok(()) => Outcome::Allowed,
+        Err(error) if error.code() == Some(&SqlState::INSUFFICIENT_PRIVILEGE) => Outcome::Refused,
+        Err(error) => panic!("{statement}: {error:?}"),
+    }
+}
+
+/// The relations of a kind in a tier's schema, qualified.
+async fn relations(client: &Client, owner: Tier, kind: &str) -> Vec<String> {
+    let sql = "SELECT format('%I.%I', nspname, relname)
+               FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
+               WHERE n.nspname = $1 AND c.relkind::text = $2
+               ORDER BY 1";
+    let rows = client.query(sql, &[&owner.schema(), &kind]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}
+
+async fn acting_as(database: &Database, tier: Tier) -> Client {
+    let client = database.connect().await;
+    client
+        .batch_execute(&format!("SET ROLE {}", tier.role()))
+        .await
+        .unwrap();
+    client
+}
