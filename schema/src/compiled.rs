@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{LazyLock, OnceLock};
 
 use jsonschema::{PatternOptions, Registry, Validator};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::document::TEXTS;
+use crate::entry::EntryKind;
 use crate::phrase::Phrasing;
 use crate::{Edition, Noun, Violation};
 
@@ -53,11 +54,26 @@ fn given(compiled: &'static Result<Compiled, String>) -> Result<&'static Compile
     })
 }
 
+/// One kind of mailbox entry: a branch of its document.
+pub(crate) fn entry(edition: Edition, kind: EntryKind) -> Result<&'static Compiled, Violation> {
+    static CELLS: [OnceLock<Result<Compiled, String>>; Edition::ALL.len() * EntryKind::ALL.len()] =
+        [const { OnceLock::new() }; Edition::ALL.len() * EntryKind::ALL.len()];
+    let cell = &CELLS[edition as usize * EntryKind::ALL.len() + kind as usize];
+    given(cell.get_or_init(|| {
+        let branch = format!("{}#/$defs/{}", urn(edition, Noun::InboundMessage), kind.as_str());
+        compile(&json!({ "$ref": branch }))
+    }))
+}
+
 fn compile_whole(edition: Edition, noun: Noun) -> Result<Compiled, String> {
     let id = urn(edition, noun);
     let document = DOCUMENTS
         .get(&id)
         .ok_or_else(|| format!("there is no schema {id}"))?;
+    compile(document)
+}
+
+fn compile(document: &Value) -> Result<Compiled, String> {
     let registry = Registry::new()
         .extend(DOCUMENTS.iter())
         .and_then(jsonschema::RegistryBuilder::prepare)

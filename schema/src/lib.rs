@@ -9,10 +9,12 @@ pub mod answer;
 mod bounds;
 mod compiled;
 pub mod document;
+pub mod entry;
 pub mod message;
 mod phrase;
 pub mod resolve;
 mod violation;
 
 pub use document::{Edition, Noun};
+pub use entry::EntryKind;
 pub use violation::Violation;
