@@ -1,7 +1,7 @@
 //! What is told after a commit: wake-ups, and jobs for pushes that are owed now.
 //!
-//! Both are hints (design rules 5, 6): whoever waits looks again by itself, and the relay publishes a job that was lost. So
-//! a call never waits for NATS: it leaves word here, and one task passes it on in batches.
+//! Both are hints (design rules 5, 6): whoever waits looks again by itself, and the relay publishes a job that was
+//! lost. So a call never waits for NATS: it leaves word here, and one task passes it on in batches.
 
 use std::time::Duration;
 

@@ -2,12 +2,15 @@
 
 use hub_platform::db::{Client, During, Error, Pool};
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
+use tokio_postgres::types::{ToSql, Type};
 
 use crate::{conclude, expire, list, push, read, submit};
 
 /// The values of a statement's parameters.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+/// The same, each with its type.
+pub(crate) type TypedValues<'a> = &'a [(&'a (dyn ToSql + Sync), Type)];
 
 /// One statement.
 #[derive(Debug)]
@@ -21,8 +24,9 @@ pub(crate) struct Statement {
 impl Statement {
     /// Runs it on a connection of the pool.
     pub(crate) async fn rows(&self, pool: &Pool, values: Values<'_>) -> Result<Vec<Row>, Error> {
-        let client = pool.get().await.during(self.name)?;
-        self.rows_of(&client, values).await
+        let client = self.connection(pool).await?;
+        let prepared = client.prepare_cached(self.sql).await.during(self.name)?;
+        client.query(&prepared, values).await.during(self.name)
     }
 
     /// Runs what gives at most one row.
@@ -30,11 +34,26 @@ impl Statement {
         Ok(self.rows(pool, values).await?.pop())
     }
 
-    async fn rows_of(&self, client: &Client, values: Values<'_>) -> Result<Vec<Row>, Error> {
-        let prepared = client.prepare_cached(self.sql).await.during(self.name)?;
-        client.query(&prepared, values).await.during(self.name)
+    /// Runs it planned for these values. A prepared statement keeps a plan made for any values: fine for a row found by
+    /// its key, not where the number of rows decides, as for a batch or a list.
+    pub(crate) async fn rows_planned(&self, pool: &Pool, values: TypedValues<'_>) -> Result<Vec<Row>, Error> {
+        let client = self.connection(pool).await?;
+        client.query_typed(self.sql, values).await.during(self.name)
+    }
+
+    /// Takes a connection of the pool for it.
+    pub(crate) async fn connection(&self, pool: &Pool) -> Result<Client, Error> {
+        let client = pool.get().await.during(self.name)?;
+        let is_new = client.statement_cache.size() == 0;
+        if is_new {
+            client.batch_execute(KEEP_TO_INDEXES).await.during(self.name)?;
+        }
+        Ok(client)
     }
 }
+
+/// Every statement has its index. A plan made while a table was small would scan it, and would be kept while it grows.
+const KEEP_TO_INDEXES: &str = "SET enable_seqscan = off";
 
 /// Name and text of every statement: a test prepares each against the migrated schema.
 pub fn statements() -> &'static [(&'static str, &'static str)] {

@@ -10,9 +10,10 @@ use hub_platform::shutdown::Shutdown;
 use hub_platform::telemetry;
 use ma2h::envelope::Resolution;
 use tokio_postgres::Row;
+use tokio_postgres::types::{ToSql, Type};
 
 use crate::pause::Pause;
-use crate::statement::{Statement, Values};
+use crate::statement::Statement;
 use crate::tier::Tier;
 
 pub(crate) const EXPIRE: Statement = Statement {
@@ -46,6 +47,20 @@ impl Chunk {
         }
         Ok(chunk)
     }
+
+    fn values<'a>(
+        &'a self,
+        republish_after_ms: &'a i64,
+        traceparent: &'a (dyn ToSql + Sync),
+    ) -> [(&'a (dyn ToSql + Sync), Type); 5] {
+        [
+            (&self.accounts, Type::TEXT_ARRAY),
+            (&self.message_ids, Type::TEXT_ARRAY),
+            (&self.resolution_ids, Type::TEXT_ARRAY),
+            (republish_after_ms, Type::INT8),
+            (traceparent, Type::TEXT),
+        ]
+    }
 }
 
 /// A message that this process expired.
@@ -64,23 +79,9 @@ impl Tier {
             chunk.add(account.to_owned(), (*message_id).to_owned());
         }
         let traceparent = telemetry::traceparent().unwrap_or_default();
-        let rows = db::retry(async || {
-            let (accounts, message_ids, resolution_ids) =
-                (&chunk.accounts, &chunk.message_ids, &chunk.resolution_ids);
-            let republish_after_ms = self.republish_after_ms();
-            EXPIRE
-                .rows(
-                    &self.pool,
-                    &[
-                        accounts,
-                        message_ids,
-                        resolution_ids,
-                        &republish_after_ms,
-                        &traceparent,
-                    ],
-                )
-                .await
-        });
+        let republish_after_ms = self.republish_after_ms();
+        let values = &chunk.values(&republish_after_ms, &traceparent);
+        let rows = db::retry(|| EXPIRE.rows_planned(&self.pool, values));
         let expired = read(&rows.await?).during(EXPIRE.name)?;
         self.announce_expired(&expired);
         Ok(())
@@ -116,9 +117,8 @@ impl Tier {
 
     /// Takes a chunk nobody else has in hand and expires it.
     async fn expire_chunk(&self, batch_max: u32) -> Result<usize, db::Error> {
-        let mut client = self.pool.get().await.during(OVERDUE.name)?;
+        let mut client = OVERDUE.connection(&self.pool).await?;
         let overdue = client.prepare_cached(OVERDUE.sql).await.during(OVERDUE.name)?;
-        let expire = client.prepare_cached(EXPIRE.sql).await.during(EXPIRE.name)?;
         let transaction = client.transaction().await.during(OVERDUE.name)?;
         let rows = transaction
             .query(&overdue, &[&i64::from(batch_max)])
@@ -128,10 +128,11 @@ impl Tier {
         let mut expired = Vec::new();
         if !rows.is_empty() {
             let republish_after_ms = self.republish_after_ms();
-            let (accounts, message_ids, resolution_ids) =
-                (&chunk.accounts, &chunk.message_ids, &chunk.resolution_ids);
-            let values: Values<'_> = &[accounts, message_ids, resolution_ids, &republish_after_ms, &""];
-            let rows = transaction.query(&expire, values).await.during(EXPIRE.name)?;
+            let values = &chunk.values(&republish_after_ms, &"");
+            let rows = transaction
+                .query_typed(EXPIRE.sql, values)
+                .await
+                .during(EXPIRE.name)?;
             expired = read(&rows).during(EXPIRE.name)?;
         }
         transaction.commit().await.during(EXPIRE.name)?;

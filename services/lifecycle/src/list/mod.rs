@@ -12,7 +12,7 @@ use tokio_postgres::types::Type;
 
 use crate::error::Error;
 use crate::principal::Caller;
-use crate::statement::Statement;
+use crate::statement::{Statement, TypedValues};
 use crate::tier::Tier;
 use crate::{clock, read};
 
@@ -78,25 +78,18 @@ impl Tier {
         filter: &Filter<'_>,
         limit: i64,
     ) -> Result<Vec<Row>, db::Error> {
-        let client = self.pool.get().await.during(PAGE.name)?;
-        // Planned with its values, see the statement.
-        client
-            .query_typed(
-                PAGE.sql,
-                &[
-                    (&account, Type::TEXT),
-                    (&before, Type::TEXT),
-                    (&filter.status, Type::TEXT),
-                    (&filter.kind, Type::TEXT),
-                    (&filter.priority, Type::TEXT),
-                    (&filter.agent, Type::TEXT),
-                    (&filter.project, Type::TEXT),
-                    (&filter.search_keys, Type::INT8_ARRAY),
-                    (&limit, Type::INT8),
-                ],
-            )
-            .await
-            .during(PAGE.name)
+        let values: TypedValues<'_> = &[
+            (&account, Type::TEXT),
+            (&before, Type::TEXT),
+            (&filter.status, Type::TEXT),
+            (&filter.kind, Type::TEXT),
+            (&filter.priority, Type::TEXT),
+            (&filter.agent, Type::TEXT),
+            (&filter.project, Type::TEXT),
+            (&filter.search_keys, Type::INT8_ARRAY),
+            (&limit, Type::INT8),
+        ];
+        PAGE.rows_planned(&self.pool, values).await
     }
 }
 

@@ -5,9 +5,11 @@ use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, Push, PushJob};
 use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::{BATCH_MAX, CLAIM};
 use crate::error::Error;
+use crate::statement::TypedValues;
 use crate::tier::{Tier, millis};
 use crate::{clock, message_id, response};
 
@@ -24,20 +26,14 @@ impl Tier {
             .filter(|job| message_id::is_wellformed(&job.message_id));
         let (accounts, message_ids): (Vec<_>, Vec<_>) = jobs.map(names).unzip();
         let lease_ms = millis(self.config.callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
-        let rows = db::retry(async || {
-            CLAIM
-                .rows(
-                    &self.pool,
-                    &[
-                        &request.claim_id,
-                        &accounts,
-                        &message_ids,
-                        &lease_ms,
-                        &REPLY_BYTES_MAX,
-                    ],
-                )
-                .await
-        });
+        let values: TypedValues<'_> = &[
+            (&request.claim_id, Type::TEXT),
+            (&accounts, Type::TEXT_ARRAY),
+            (&message_ids, Type::TEXT_ARRAY),
+            (&lease_ms, Type::INT8),
+            (&REPLY_BYTES_MAX, Type::INT8),
+        ];
+        let rows = db::retry(|| CLAIM.rows_planned(&self.pool, values));
         let mut reply = ClaimPushesReply::default();
         for row in rows.await? {
             let now: OffsetDateTime = row.try_get("now").during(CLAIM.name)?;

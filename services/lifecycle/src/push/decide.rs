@@ -94,7 +94,7 @@ pub(crate) fn decide(policy: &Policy, ended: &Ended, jitter: f64) -> Option<Verd
     })
 }
 
-/// An attempt that was lost with its worker counts as well, but only one that is known to have failed gives the push up.
+/// An attempt that was lost with its worker counts too, but only one that is known to have failed gives the push up.
 fn retry_or_give_up(policy: &Policy, ended: &Ended, jitter: f64) -> Verdict {
     let pause_ms = pause_ms(policy, ended, jitter);
     let is_in_time = ended.elapsed_ms.saturating_add(pause_ms) <= policy.duration_ms_max;

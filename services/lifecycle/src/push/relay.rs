@@ -7,10 +7,12 @@ use hub_platform::db::{self, During};
 use hub_platform::nats::Jobs;
 use hub_platform::shutdown::Shutdown;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::{BACKLOG, RELAY};
 use crate::announce::{PushJob, publish};
 use crate::pause::Pause;
+use crate::statement::TypedValues;
 use crate::tier::Tier;
 
 /// How often the backlog is counted.
@@ -42,8 +44,8 @@ impl Tier {
         let batch_max = i64::from(self.config.lifecycle.relay_batch_max);
         let republish_after_ms = self.republish_after_ms();
         while !shutdown.is_triggered() {
-            let rows =
-                db::retry(async || RELAY.rows(&self.pool, &[&batch_max, &republish_after_ms]).await).await?;
+            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&republish_after_ms, Type::INT8)];
+            let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
             let owed = rows
                 .iter()
                 .map(read)

@@ -7,6 +7,7 @@ use hub_platform::nats::WakeKind;
 use hub_proto::lifecycle::{SettlePushesReply, SettlePushesRequest, Settlement};
 use ma2h::error::Problem;
 use tokio_postgres::Row;
+use tokio_postgres::types::Type;
 
 use super::decide::{Ended, Verdict, decide};
 use super::{BATCH_MAX, HELD, SETTLE};
@@ -14,6 +15,7 @@ use crate::column::storable;
 use crate::error::Error;
 use crate::message_id;
 use crate::read::DELIVERED;
+use crate::statement::TypedValues;
 use crate::tier::{Tier, millis};
 
 /// Outcomes, column by column, as the statement takes them.
@@ -92,26 +94,19 @@ impl Tier {
 
     async fn settle(&self, claim_id: &str, settlements: &[&Settlement]) -> Result<u32, Error> {
         let outcomes = self.decide(claim_id, settlements).await?;
-        let rows = db::retry(async || {
-            SETTLE
-                .rows(
-                    &self.pool,
-                    &[
-                        &claim_id,
-                        &outcomes.accounts,
-                        &outcomes.message_ids,
-                        &outcomes.generations,
-                        &outcomes.numbers,
-                        &outcomes.kinds,
-                        &outcomes.pauses_ms,
-                        &outcomes.statuses,
-                        &outcomes.errors,
-                        &outcomes.durations_ms,
-                    ],
-                )
-                .await
-        });
-        let rows = rows.await?;
+        let values: TypedValues<'_> = &[
+            (&claim_id, Type::TEXT),
+            (&outcomes.accounts, Type::TEXT_ARRAY),
+            (&outcomes.message_ids, Type::TEXT_ARRAY),
+            (&outcomes.generations, Type::INT4_ARRAY),
+            (&outcomes.numbers, Type::INT4_ARRAY),
+            (&outcomes.kinds, Type::TEXT_ARRAY),
+            (&outcomes.pauses_ms, Type::INT8_ARRAY),
+            (&outcomes.statuses, Type::INT4_ARRAY),
+            (&outcomes.errors, Type::TEXT_ARRAY),
+            (&outcomes.durations_ms, Type::INT4_ARRAY),
+        ];
+        let rows = db::retry(|| SETTLE.rows_planned(&self.pool, values)).await?;
         for row in &rows {
             self.announce_settled(row).during(SETTLE.name)?;
         }
@@ -132,9 +127,12 @@ impl Tier {
             .iter()
             .map(|s| (s.account.as_str(), s.message_id.as_str()))
             .unzip();
-        let rows = HELD
-            .rows(&self.pool, &[&claim_id, &accounts, &message_ids])
-            .await?;
+        let values: TypedValues<'_> = &[
+            (&claim_id, Type::TEXT),
+            (&accounts, Type::TEXT_ARRAY),
+            (&message_ids, Type::TEXT_ARRAY),
+        ];
+        let rows = HELD.rows_planned(&self.pool, values).await?;
         let elapsed = elapsed(&rows).during(HELD.name)?;
         let mut outcomes = Outcomes::default();
         for settlement in settlements {

@@ -1,4 +1,4 @@
--- Settles claimed pushes: the attempt, the obligation and the message's response track in one statement (design rule 5).
+-- Settles claimed pushes: attempt, obligation and the message's response track in one statement (design rule 5).
 --
 -- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
 -- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back.

@@ -182,7 +182,7 @@ impl Tier {
 
     /// Waits for a submit with the same key that is under way. Leaves nothing behind.
     async fn wait_for(&self, submit: &Submit<'_>, key: &IdempotencyKey) -> Result<(), db::Error> {
-        let mut client = self.pool.get().await.during(RESERVE.name)?;
+        let mut client = RESERVE.connection(&self.pool).await?;
         let prepared = client.prepare_cached(RESERVE.sql).await.during(RESERVE.name)?;
         let transaction = client.transaction().await.during(RESERVE.name)?;
         let request = submit.request;
