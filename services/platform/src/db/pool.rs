@@ -14,6 +14,9 @@ pub type Pool = deadpool_postgres::Pool;
 /// A connection, back in its pool when dropped.
 pub type Client = deadpool_postgres::Client;
 
+/// A server that vanished without a word: when an idle connection asks after it, and how often until it gives up.
+const KEEPALIVE_IDLE: Duration = Duration::from_secs(10);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(3);
 /// How often the pool's gauges are set.
 const GAUGE_INTERVAL: Duration = Duration::from_secs(5);
 
@@ -24,6 +27,9 @@ pub fn connect(config: &config::Database, tier: Tier) -> Result<Pool, Error> {
     settings
         .application_name(tier.service_name())
         .connect_timeout(Duration::from_millis(config.connect_timeout_ms))
+        .keepalives_idle(KEEPALIVE_IDLE)
+        .keepalives_interval(KEEPALIVE_INTERVAL)
+        .tcp_user_timeout(Duration::from_millis(config.statement_timeout_ms) + KEEPALIVE_IDLE)
         .options(options);
     let manager_config = ManagerConfig {
         recycling_method: RecyclingMethod::Fast,

@@ -1,5 +1,7 @@
 //! Log lines on standard error.
 
+use std::io::IsTerminal;
+
 use tracing::Subscriber;
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::EnvFilter;
@@ -20,6 +22,8 @@ where
     let filter = EnvFilter::try_new(directives(&config.log_filter));
     let filter = filter.map_err(|error| Error::Filter(error.to_string()))?;
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
+    // Colours are for eyes: a file gets none.
+    let lines = lines.with_ansi(std::io::stderr().is_terminal());
     Ok(match config.log_format {
         LogFormat::Json => lines
             .json()
