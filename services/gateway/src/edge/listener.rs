@@ -21,6 +21,10 @@ const STREAMS_PER_CONNECTION_MAX: u32 = 256;
 /// How often an HTTP/2 peer is asked whether it is still there, and how long it may take to say so.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
+/// How long an HTTP/1.1 connection may be idle between requests: longer than clients keep theirs, so that none meets a
+/// connection that is being closed.
+const IDLE: Duration = Duration::from_secs(75);
+
 /// Serves until `shutdown`, then lets what is in hand finish within the grace.
 pub(crate) async fn serve(
     config: &Config,
@@ -58,7 +62,8 @@ where
     let header_timeout = Duration::from_millis(config.gateway.header_timeout_ms);
     let http = server.http_builder();
     http.http1()
-        .header_read_timeout(header_timeout)
+        // It counts idle time as well; the first request has its own timeout below.
+        .header_read_timeout(IDLE.max(header_timeout))
         .max_buf_size(HEADERS_BYTES_MAX as usize)
         .keep_alive(true);
     http.http2()

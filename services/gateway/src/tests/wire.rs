@@ -1,10 +1,13 @@
 //! What every call has in common: errors, headers, credentials, bodies.
 
+use axum::Router;
 use axum::body::Body;
 use axum::http::{StatusCode, header};
+use axum::routing::get;
 use serde_json::json;
 
 use super::{ADMIN, AGENT, Gateway, notify};
+use crate::edge;
 
 #[tokio::test]
 async fn an_unknown_route_and_a_wrong_method_are_told_in_our_shape() {
@@ -132,4 +135,16 @@ async fn a_body_without_length_is_bounded_as_well() {
         .send("POST", "/v1/messages", AGENT, Body::from_stream(chunks))
         .await;
     answer.is(413, "payload_too_large");
+}
+
+#[tokio::test]
+async fn a_panic_is_our_failure_and_tells_nothing() {
+    let gateway = Gateway::new();
+    let routes = Router::new().route("/panics", get(async || -> () { panic!("content of a message") }));
+    let routes = edge::around(routes).with_state(gateway.app.clone());
+    let gateway = Gateway { routes, ..gateway };
+    let answer = gateway.get("/panics", AGENT).await;
+    answer.is(500, "internal");
+    assert!(answer.headers.contains_key("x-request-id"));
+    assert!(!answer.body.to_string().contains("content"));
 }
