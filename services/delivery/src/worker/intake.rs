@@ -23,11 +23,24 @@ use super::{Worker, kib};
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const MAX_DELAY: Duration = Duration::from_secs(5);
 
+/// How long a claim waits, when places are scarce, for more of them to come free: few claims of many pushes each, not
+/// one for every place.
+const LINGER: Duration = Duration::from_millis(5);
+
 /// A job: look at what this message owes.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
 pub(super) struct PushJob {
     account: String,
     message_id: String,
+}
+
+impl From<PushJob> for lifecycle::PushJob {
+    fn from(job: PushJob) -> Self {
+        Self {
+            account: job.account,
+            message_id: job.message_id,
+        }
+    }
 }
 
 /// What a claim gave.
@@ -45,56 +58,71 @@ struct Reserve {
 }
 
 impl Worker {
-    /// Takes batches of jobs until shutdown.
+    /// Takes batches of jobs until shutdown. Jobs that are dropped on the way come back to another worker.
     pub(super) async fn take_jobs(self: Arc<Self>) {
         let mut jobs = self.jobs.consume::<PushJob>(self.batch_max);
         let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
-        loop {
-            let taking = async {
-                let batch = jobs.next().await;
-                let reserve = self.reserve(batch.len()).await?;
-                Some((batch, reserve))
-            };
-            // Jobs that are dropped here come back to another worker.
-            let taken = tokio::select! {
-                biased;
-                () = self.shutdown.requested() => return,
-                taken = taking => taken,
-            };
-            let Some((batch, reserve)) = taken else { return };
-            // Not to be cut short: what is claimed is either put under way or waits for its claim to run out.
-            match self.claim(&batch).await {
-                Ok(claim) => {
-                    backoff.reset();
-                    join_all(batch.iter().map(Delivery::ack)).await;
-                    self.put_under_way(claim, reserve);
-                }
+        while let Some(batch) = self.unless_stopped(jobs.next()).await {
+            match self.take_batch(batch).await {
+                Ok(()) => backoff.reset(),
                 Err(error) => {
-                    tracing::warn!(jobs = batch.len(), %error, "pushes not claimed");
-                    backoff.wait().await;
+                    tracing::warn!(%error, "pushes not claimed");
+                    self.unless_stopped(backoff.wait()).await;
                 }
             }
         }
     }
 
-    /// Waits for places for all and for room for the largest answer a claim can have. None at shutdown.
+    /// Claims and puts under way as many at a time as there are places for.
+    async fn take_batch(self: &Arc<Self>, mut batch: Vec<Delivery<PushJob>>) -> Result<(), ClaimError> {
+        while !batch.is_empty() {
+            let Some(Some(reserve)) = self.unless_stopped(self.reserve(batch.len())).await else {
+                return Ok(());
+            };
+            let rest = batch.split_off(reserve.places.num_permits().min(batch.len()));
+            // Not to be cut short: what is claimed is put under way, or else waits for its claim to run out.
+            let claim = self.claim(&batch).await?;
+            join_all(batch.iter().map(Delivery::ack)).await;
+            if let Some(claim) = claim {
+                self.batches.spawn(self.clone().deliver(claim, reserve));
+            }
+            batch = rest;
+        }
+        Ok(())
+    }
+
+    async fn unless_stopped<T>(&self, work: impl Future<Output = T>) -> Option<T> {
+        tokio::select! {
+            biased;
+            () = self.shutdown.requested() => None,
+            done = work => Some(done),
+        }
+    }
+
+    /// Waits for a place, takes as many more as there are, and waits for room for the largest answer a claim can have.
     async fn reserve(&self, jobs: usize) -> Option<Reserve> {
-        let places = acquire(&self.places, u32::try_from(jobs).ok()?).await?;
+        let mut places = acquire(&self.places, 1).await?;
+        if jobs > self.places.available_permits() {
+            tokio::time::sleep(LINGER).await;
+        }
+        while places.num_permits() < jobs
+            && let Ok(place) = self.places.clone().try_acquire_owned()
+        {
+            places.merge(place);
+        }
         let room = acquire(&self.room, kib(self.reply_bytes_max)).await?;
         Some(Reserve { places, room })
     }
 
-    async fn claim(&self, batch: &[Delivery<PushJob>]) -> Result<Claim, ClaimError> {
+    /// Claims what these jobs stand for; none of it may be due any more.
+    async fn claim(&self, batch: &[Delivery<PushJob>]) -> Result<Option<Claim>, ClaimError> {
         let id = ids::mint("clm");
         // The relay publishes again what it takes for lost, so a batch may name a message twice.
         let jobs: BTreeSet<_> = batch.iter().map(|delivery| delivery.job.clone()).collect();
-        let jobs = jobs.into_iter().map(|job| lifecycle::PushJob {
-            account: job.account,
-            message_id: job.message_id,
-        });
+        let jobs = jobs.into_iter().map(lifecycle::PushJob::from).collect();
         let request = ClaimPushesRequest {
             claim_id: id.clone(),
-            jobs: jobs.collect(),
+            jobs,
         };
         let asked = Instant::now();
         let call = || {
@@ -103,19 +131,16 @@ impl Worker {
             async move { lifecycle.claim_pushes(request).await }
         };
         let ClaimPushesReply { pushes, now } = grpc::call(&self.peers, call).await?;
+        if pushes.is_empty() {
+            return Ok(None);
+        }
         let clock = now.and_then(HubClock::from_reading).ok_or(ClaimError::NoTime)?;
-        Ok(Claim {
+        Ok(Some(Claim {
             id,
             pushes,
             clock,
             ends: asked + self.claim_lasts,
-        })
-    }
-
-    fn put_under_way(self: &Arc<Self>, claim: Claim, reserve: Reserve) {
-        if !claim.pushes.is_empty() {
-            self.batches.spawn(self.clone().deliver(claim, reserve));
-        }
+        }))
     }
 
     /// Tries every push of a claim and records how each went.

@@ -40,6 +40,8 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[("worker/read_materials", mater
 const LANES: usize = 4;
 /// What the Responses in hand may add up to.
 const IN_HAND_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// How long a push that is in hand may wait for its host.
+const HOST_WAIT_MAX: Duration = Duration::from_secs(2);
 
 type Lifecycle = LifecycleClient<TracedChannel>;
 
@@ -82,6 +84,9 @@ impl Worker {
             .max_decoding_message_size(reply_bytes_max)
             .max_encoding_message_size(reply_bytes_max);
         let callback = &config.callback;
+        let claim_slack = Duration::from_millis(config.lifecycle.claim_slack_ms);
+        // A wait comes out of the time in which the claim still holds after the call's own deadline.
+        let host_wait_max = HOST_WAIT_MAX.min(claim_slack / 4);
         let batch_max = callback.batch_max.min(callback.in_flight_max);
         Ok(Self {
             jobs: tools.jobs,
@@ -94,7 +99,7 @@ impl Worker {
             },
             sender: Arc::new(Sender {
                 guard: tools.guard,
-                hosts: HostPermits::new(callback.per_host_max),
+                hosts: HostPermits::new(callback.per_host_max, host_wait_max),
             }),
             settler: Settler {
                 lifecycle,
@@ -110,7 +115,7 @@ impl Worker {
             )),
             batch_max,
             reply_bytes_max,
-            claim_lasts: Duration::from_millis(callback.timeout_ms + config.lifecycle.claim_slack_ms),
+            claim_lasts: Duration::from_millis(callback.timeout_ms) + claim_slack,
         })
     }
 
