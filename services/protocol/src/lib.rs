@@ -28,3 +28,4 @@ pub mod view;
 
 pub use envelope::Envelope;
 pub use error::{ErrorCode, Problem};
+pub use ma2h_schema::EntryKind;

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::EntryKind;
 use crate::envelope::Envelope;
 
 /// An ask for one of `ship` and `hold` at minor 6, with the members of `request` laid over its own; `null` takes one
@@ -68,5 +69,32 @@ pub(crate) fn lay_over(object: &mut Value, members: &Value) {
         } else {
             object.insert(name.clone(), value.clone());
         }
+    }
+}
+
+/// What a mailbox delivers: to the session `sess_1` of the agent `a`, where the payload says to whom.
+pub(crate) fn entry_payload(kind: EntryKind) -> Value {
+    match kind {
+        EntryKind::Directive => json!({
+            "ma2h_version": "0.6", "type": "directive", "id": "dir_1", "from": "human:alice", "to": "agent:a",
+            "created_at": "2026-06-04T15:22:08Z", "title": "Stop", "body": "Now.", "priority": "urgent",
+            "tags": ["x"],
+        }),
+        EntryKind::Message => json!({
+            "ma2h_version": "0.6", "type": "ask", "id": "msg_1", "from": "agent:b#sess_9", "to": "agent:a#sess_1",
+            "created_at": "2026-06-04T15:22:08Z", "title": "May I?", "idempotency_key": "k",
+            "agent": { "id": "b", "run_id": "run_1", "runtime": "cli", "session": "sess_9" },
+            "request": { "mode": "confirm" },
+        }),
+        EntryKind::Response => json!({
+            "ma2h_version": "0.6", "in_reply_to": "msg_1", "resolution_id": "res_1",
+            "agent": { "id": "a", "run_id": "run_1" }, "resolution": "answered",
+            "response": { "value": "ship", "actor": "human:alice", "resolved_at": "2026-06-04T15:48:30Z" },
+            "state": { "n": 1 },
+        }),
+        EntryKind::Receipt => json!({
+            "ma2h_version": "0.6", "type": "receipt", "id": "rcpt_1", "in_reply_to": "msg_1", "event": "bounced",
+            "prior": "queued", "at": "2026-06-04T15:48:30Z", "session": "sess_7", "to": "agent:a#sess_1",
+        }),
     }
 }

@@ -19,6 +19,17 @@ pub fn header_value(t: i64, jti: &str, v1: &str) -> String {
     format!("t={t},jti={jti},v1={v1}")
 }
 
+/// The text beside a mailbox entry: the header, name and value.
+pub fn entry_signature(t: i64, jti: &str, v1: &str) -> String {
+    format!("{HEADER_NAME}: {}", header_value(t, jti, v1))
+}
+
+/// The header's value in the text beside a mailbox entry. The name is a header's: its case means nothing.
+pub fn entry_header(signature: &str) -> Option<&str> {
+    let (name, value) = signature.split_once(':')?;
+    name.eq_ignore_ascii_case(HEADER_NAME).then_some(value.trim())
+}
+
 /// Reads a header's value: each of the three once, in any order; what else there is, is for later versions.
 pub fn parse_header(value: &str) -> Option<Header<'_>> {
     let (mut t, mut jti, mut v1) = (None, None, None);

@@ -1,6 +1,11 @@
-//! The signature of a pushed Response (§9.2).
+//! Signatures: of a pushed Response (§9.2), of what a mailbox delivers (§9.7, §9.8), of a pushed acknowledgement (§14.4).
+//!
+//! All are detached: a canonical text is rebuilt by the receiver from what it got, and only then compared.
 
+mod ack;
 mod context;
+mod digest;
+mod entry;
 mod header;
 mod key;
 mod mac;
@@ -8,8 +13,11 @@ mod mac;
 mod tests;
 mod verify;
 
-pub use context::{PushContext, payload_sha256};
-pub use header::{HEADER_NAME, Header, header_value, parse_header};
+pub use ack::{sign_ack, verify_ack};
+pub use context::{AckContext, CommandContext, PushContext, ReceiptContext, ResponseContext};
+pub use digest::{ack_sha256, directive_sha256, message_sha256, payload_sha256, receipt_sha256};
+pub use entry::{Entry, drained_item, sign_entry, verify_entry};
+pub use header::{HEADER_NAME, Header, entry_header, entry_signature, header_value, parse_header};
 pub use key::{SigningKey, VerifyingKey, sign, verify};
 pub use mac::{MAC_BYTES_MIN, decode_mac};
-pub use verify::{Verified, VerifyError, verify_push};
+pub use verify::{Verified, VerifyError, verify_push, verify_push_with_any};

@@ -1,3 +1,5 @@
+mod entries;
+
 use base64::Engine as _;
 
 use super::mac::BASE64URL;
