@@ -1,5 +1,7 @@
 //! Links that an agent wrote: which are followed at all, and how a person sees where they lead.
 
+use std::fmt::Write as _;
+
 /// Everything else (`javascript:`, `data:`, `vbscript:`, relative addresses, which would lead into the hub) is text.
 pub(super) const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
 
@@ -33,7 +35,8 @@ pub(super) fn encode(text: &str) -> String {
         if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
             encoded.push(char::from(byte));
         } else {
-            encoded.push_str(&format!("%{byte:02X}"));
+            // Writing to a String cannot fail.
+            let _ = write!(encoded, "%{byte:02X}");
         }
     }
     encoded

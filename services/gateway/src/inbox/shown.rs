@@ -183,7 +183,7 @@ pub(super) mod tests {
     }
 
     /// An ask with this `request`.
-    pub(in super::super) fn ask(request: Value) -> Value {
+    pub(in super::super) fn ask(request: &Value) -> Value {
         json!({
             "ma2h_version": "0.6",
             "type": "ask",
@@ -198,7 +198,7 @@ pub(super) mod tests {
 
     #[test]
     fn reads_what_the_pure_crate_does_not() {
-        let mut envelope = ask(json!({"mode": "confirm"}));
+        let mut envelope = ask(&json!({"mode": "confirm"}));
         envelope["context"] =
             json!([{"kind": "text", "text": "a"}, {"kind": "file", "file": {"uri": "https://x.example/y"}}]);
         let shown = open(&envelope);
@@ -211,7 +211,7 @@ pub(super) mod tests {
     fn reads_an_answer() {
         let response =
             json!({"resolution": "answered", "response": {"value": "approve", "actor": "human:alice"}});
-        let shown = resolved(&ask(json!({"mode": "confirm"})), "answered", &response);
+        let shown = resolved(&ask(&json!({"mode": "confirm"})), "answered", &response);
         assert!(shown.is_resolved());
         assert_eq!(shown.actor.as_deref(), Some("human:alice"));
     }

@@ -78,6 +78,7 @@
   let due;
   let running = false;
   let stale = false;
+  let signedOut = false;
 
   const isBusy = () => {
     const focused = document.activeElement;
@@ -106,6 +107,7 @@
     try {
       const answer = await fetch(location.href, { headers: { accept: "text/html" }, cache: "no-store" });
       if (answer.redirected && new URL(answer.url).pathname === "/inbox/sign-in") {
+        signedOut = true;
         say("You are signed out.", { label: "Sign in", run: () => location.reload() });
         return;
       }
@@ -184,8 +186,10 @@
       });
     }
     stream.addEventListener("error", () => {
+      // Otherwise the browser itself connects again.
       if (stream.readyState !== EventSource.CLOSED) return;
-      setTimeout(listen, RECONNECT_DELAY_MS * (1 + Math.random()));
+      refreshSoon();
+      setTimeout(() => signedOut || listen(), RECONNECT_DELAY_MS * (1 + Math.random()));
     });
     addEventListener("pagehide", () => stream.close(), { once: true });
   };

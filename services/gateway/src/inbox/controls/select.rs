@@ -20,10 +20,10 @@ pub(super) fn draw(ask: &Ask, entry: &Entry<'_>) -> Markup {
         fieldset class="options" aria-describedby=[complaint.map(|_| "choice-error")] {
             legend { "Choose one" }
             @for (at, option) in ask.options.iter().enumerate() {
-                (radio(&at.to_string(), option_text(option), picked))
+                (radio(&at.to_string(), &option_text(option), picked))
             }
             @if ask.allow_edit {
-                (radio(OTHER, html! { span class="option-label" { "Something else" } }, picked))
+                (radio(OTHER, &html! { span class="option-label" { "Something else" } }, picked))
                 (free_form(entry, Some("choice-other")))
             }
             @if let Some(complaint) = complaint { p id="choice-error" class="error" { (complaint) } }
@@ -31,7 +31,7 @@ pub(super) fn draw(ask: &Ask, entry: &Entry<'_>) -> Markup {
     }
 }
 
-fn radio(value: &str, text: Markup, picked: &str) -> Markup {
+fn radio(value: &str, text: &Markup, picked: &str) -> Markup {
     let id = format!("choice-{value}");
     html! {
         label class="option" for=(id) {
@@ -58,7 +58,7 @@ pub(super) fn free_form(entry: &Entry<'_>, picks: Option<&str>) -> Markup {
             label for="free" { "Your own words" }
             textarea id="free" name=(FREE) rows="2" data-picks=[picks]
                 aria-describedby=(if complaint.is_some() { "free-hint free-error" } else { "free-hint" })
-                aria-invalid=[complaint.map(|_| "true")] { "\n" (entry.text(FREE)) }
+                aria-invalid=[complaint.map(|_| "true")] autofocus[complaint.is_some()] { "\n" (entry.text(FREE)) }
             p id="free-hint" class="hint" {
                 "The agent is told that this answer is outside its list."
             }
@@ -80,7 +80,7 @@ pub(super) fn label(option: &Choice) -> &str {
 pub(super) fn read(ask: &Ask, posted: &Fields) -> Result<String, Complaints> {
     let free = posted.filled(FREE).filter(|_| ask.allow_edit);
     match (posted.get(CHOICE), free) {
-        (Some(OTHER), Some(free)) | (None, Some(free)) => Ok(free.to_owned()),
+        (Some(OTHER) | None, Some(free)) => Ok(free.to_owned()),
         (Some(OTHER), None) if ask.allow_edit => Err(Complaints::about(
             FREE,
             "Write your answer here, or choose one of the options.",

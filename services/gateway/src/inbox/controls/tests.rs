@@ -7,7 +7,7 @@ use super::{Complaints, Entry, draw, read};
 use crate::principal::Role;
 
 fn select(allow_edit: bool) -> Value {
-    ask(json!({
+    ask(&json!({
         "mode": "select",
         "permissions": {"allow_edit": allow_edit},
         "allowed_resolvers": ["human:alice"],
@@ -20,12 +20,12 @@ fn select(allow_edit: bool) -> Value {
 
 fn confirm(allow_edit: bool) -> Value {
     ask(
-        json!({"mode": "confirm", "permissions": {"allow_edit": allow_edit}, "allowed_resolvers": ["human:alice"]}),
+        &json!({"mode": "confirm", "permissions": {"allow_edit": allow_edit}, "allowed_resolvers": ["human:alice"]}),
     )
 }
 
 fn task() -> Value {
-    let mut envelope = ask(json!(null));
+    let mut envelope = ask(&json!(null));
     envelope["type"] = json!("task");
     envelope["action"] = json!({
         "instructions": "Rotate it",

@@ -15,7 +15,7 @@ fn drawn(envelope: &Value, status: &str, response: &Value) -> String {
 
 fn select() -> Value {
     ask(
-        json!({"mode": "select", "permissions": {"allow_edit": true}, "options": [
+        &json!({"mode": "select", "permissions": {"allow_edit": true}, "options": [
             {"value": "ship", "label": "Ship it"}, {"value": "hold", "label": "Hold"}
         ]}),
     )
@@ -47,7 +47,7 @@ fn shows_an_edited_answer_as_text() {
 fn hides_what_is_sensitive() {
     let schema = json!({"properties": {"key": {"type": "string", "title": "Key", "x-ma2h-sensitive": true}, "note": {"type": "string"}}});
     let response = json!({"resolution": "answered", "response": {"value": {"key": "hunter2", "note": "blue"}, "actor": "human:alice"}});
-    let mut envelope = ask(json!({"mode": "input", "schema": schema}));
+    let mut envelope = ask(&json!({"mode": "input", "schema": schema}));
     let html = drawn(&envelope, "answered", &response);
     assert!(!html.contains("hunter2") && html.contains("blue"), "{html}");
     envelope["sensitive"] = json!(true);
@@ -70,7 +70,7 @@ fn says_whose_decision_an_expiry_is() {
 #[test]
 fn shows_every_digit_of_an_answer() {
     let text = r#"{"resolution":"answered","response":{"value":{"n":9007199254740993,"ok":true},"actor":"human:alice"}}"#;
-    let envelope = ask(json!({"mode": "input", "schema": {"properties": {"n": {"type": "integer"}}}}));
+    let envelope = ask(&json!({"mode": "input", "schema": {"properties": {"n": {"type": "integer"}}}}));
     let html = drawn(&envelope, "answered", &serde_json::from_str(text).unwrap());
     assert!(
         html.contains("9007199254740993") && html.contains("Yes"),

@@ -22,7 +22,7 @@ use super::super::page;
 use super::{Posted, cookie, find, origin, posted_fields};
 
 /// After this long a browser signs in again, whatever it did in between.
-const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
+const SESSION_LIFETIME: Duration = Duration::from_hours(12);
 /// Longest address that is kept over a sign-in.
 const NEXT_BYTES_MAX: usize = 2048;
 /// Tokens are far shorter; what is longer is not looked up.

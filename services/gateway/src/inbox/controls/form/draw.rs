@@ -17,6 +17,7 @@ pub(in super::super) fn draw(fields: &[Field], entry: &Entry<'_>) -> Markup {
 struct Place<'a> {
     name: String,
     described_by: Option<String>,
+    /// Something is wrong with it; the first such element is where the page begins.
     invalid: bool,
     /// What the form was posted with; absent on a first visit.
     typed: Option<&'a str>,
@@ -50,6 +51,7 @@ fn one(index: usize, field: &Field, entry: &Entry<'_>) -> Markup {
             }
             @if has_hint { p id=(hint_id) class="hint" { (hint(field)) } }
             @if !flag { (element(field, &place)) }
+            @if field.sensitive && place.posted { p class="hint" { "Not kept: please type it again." } }
             @if let Some(complaint) = complaint { p id=(error_id) class="error" { (complaint) } }
         }
     }
@@ -83,7 +85,7 @@ fn line(field: &Field, place: &Place<'_>, kind: &str, keyboard: Option<&str>) ->
     html! {
         input id=(place.name) name=(place.name) type=(kind) inputmode=[keyboard] value=[value(field, place)]
             required[field.required] autocomplete="off" spellcheck=[field.sensitive.then_some("false")]
-            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)];
+            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)] autofocus[place.invalid];
     }
 }
 
@@ -96,7 +98,7 @@ fn text(field: &Field, place: &Place<'_>, rows: u8, class: Option<&str>) -> Mark
     html! {
         textarea id=(place.name) name=(place.name) rows=(rows) class=[class] required[field.required]
             autocomplete="off" spellcheck=[class.map(|_| "false")]
-            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)] {
+            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)] autofocus[place.invalid] {
             // The parser drops one line end right after the tag.
             "\n" (value(field, place).unwrap_or_default())
         }
@@ -111,7 +113,7 @@ fn flag(field: &Field, place: &Place<'_>) -> Markup {
     };
     html! {
         input id=(place.name) name=(place.name) type="checkbox" value="yes" checked[checked]
-            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)];
+            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)] autofocus[place.invalid];
     }
 }
 
@@ -129,7 +131,7 @@ fn choice(field: &Field, place: &Place<'_>) -> Markup {
     };
     html! {
         select id=(place.name) name=(place.name) required[field.required]
-            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)] {
+            aria-describedby=[place.described_by.as_deref()] aria-invalid=[invalid(place)] autofocus[place.invalid] {
             option value="" selected[picked.is_none()] {
                 @if field.required { "Choose…" } @else { "No answer" }
             }

@@ -155,14 +155,14 @@ fn choices(property: &Value) -> Option<Vec<Choice>> {
     if let Some(values) = property["enum"].as_array().filter(|values| !values.is_empty()) {
         let names = property["enumNames"].as_array();
         let name = |at: usize| names.and_then(|names| names.get(at)?.as_str());
-        let named = |(at, value): (usize, &Value)| match name(at) {
+        let choice = |(at, value): (usize, &Value)| match name(at) {
             Some(label) => Choice {
                 label: label.to_owned(),
                 value: value.clone(),
             },
             None => plain(value),
         };
-        return Some(values.iter().enumerate().map(named).collect());
+        return Some(values.iter().enumerate().map(choice).collect());
     }
     if let Some(value) = property.get("const") {
         return Some(vec![plain(value)]);

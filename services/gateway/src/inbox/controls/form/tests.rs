@@ -14,7 +14,7 @@ fn schema(properties: &Value, required: &Value) -> String {
     json!({"type": "object", "properties": properties, "required": required}).to_string()
 }
 
-fn kind_of(property: Value) -> Kind {
+fn kind_of(property: &Value) -> Kind {
     parse(&schema(&json!({"p": property}), &json!([]))).remove(0).kind
 }
 
@@ -80,14 +80,14 @@ fn chooses_an_element_by_type() {
     ];
     for (property, kind) in cases {
         let text = property.to_string();
-        assert_eq!(kind_of(property), kind, "{text}");
+        assert_eq!(kind_of(&property), kind, "{text}");
     }
     let choice = |label: &str, value: Value| Choice {
         label: label.to_owned(),
         value,
     };
     assert_eq!(
-        kind_of(json!({"enum": ["a", 2, true, null]})),
+        kind_of(&json!({"enum": ["a", 2, true, null]})),
         Kind::Choice(vec![
             choice("a", json!("a")),
             choice("2", json!(2)),
@@ -96,15 +96,15 @@ fn chooses_an_element_by_type() {
         ])
     );
     assert_eq!(
-        kind_of(json!({"oneOf": [{"const": "x", "title": "Ex"}, {"const": 1}]})),
+        kind_of(&json!({"oneOf": [{"const": "x", "title": "Ex"}, {"const": 1}]})),
         Kind::Choice(vec![choice("Ex", json!("x")), choice("1", json!(1))])
     );
     assert_eq!(
-        kind_of(json!({"oneOf": [{"const": "x"}, {"type": "string"}]})),
+        kind_of(&json!({"oneOf": [{"const": "x"}, {"type": "string"}]})),
         Kind::Text
     );
     assert_eq!(
-        kind_of(json!({"type": "string", "enum": ["a"], "enumNames": ["First"]})),
+        kind_of(&json!({"type": "string", "enum": ["a"], "enumNames": ["First"]})),
         Kind::Choice(vec![choice("First", json!("a"))])
     );
 }
