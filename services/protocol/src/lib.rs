@@ -19,6 +19,7 @@ pub mod resolve;
 pub mod response;
 #[cfg(test)]
 mod samples;
+pub mod seal;
 pub mod sign;
 pub mod submit;
 pub mod task;
