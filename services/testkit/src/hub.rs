@@ -54,7 +54,10 @@ pub struct TestHubBuilder {
 impl TestHubBuilder {
     /// Sets a variable of the hub's configuration.
     #[must_use]
-    #[expect(clippy::needless_pass_by_value, reason = "numbers and text alike are given as they are")]
+    #[expect(
+        clippy::needless_pass_by_value,
+        reason = "numbers and text alike are given as they are"
+    )]
     pub fn set(mut self, variable: &str, value: impl ToString) -> Self {
         self.variables.insert(variable.to_owned(), value.to_string());
         self

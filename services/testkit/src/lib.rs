@@ -8,6 +8,7 @@
     reason = "a failing step fails the test that took it"
 )]
 
+pub mod browser;
 pub mod certificates;
 pub mod client;
 pub mod database;
@@ -18,6 +19,7 @@ pub mod processes;
 pub mod run;
 pub mod sink;
 
+pub use browser::Browser;
 pub use client::{Account, Agent, Api, Human, Reply};
 pub use eventually::{eventually, eventually_within};
 pub use hub::{TestHub, TestHubBuilder};

@@ -218,7 +218,7 @@ async fn entry_key_is_hmac(stage: &Stage) -> bool {
 }
 
 /// A published example; what lay in the future when it was written does again.
-fn example(name: &str) -> Value {
+pub(crate) fn example(name: &str) -> Value {
     let path = published(&format!("examples/{name}.json"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     let mut envelope: Value = serde_json::from_str(&text).unwrap();

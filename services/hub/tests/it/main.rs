@@ -6,6 +6,8 @@
     reason = "a failing step fails the test that took it"
 )]
 
+mod browser;
+mod dev;
 mod edge;
 mod examples;
 mod faults;

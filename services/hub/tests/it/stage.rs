@@ -54,6 +54,11 @@ impl Stage {
         envelope::with_hmac_push(self.confirm(), &self.callback_url(), SECRET_REF)
     }
 
+    /// The first gateway's address of a page.
+    pub(crate) fn url(&self, path: &str) -> String {
+        format!("{}{path}", self.hub.base_url())
+    }
+
     pub(crate) fn callback_url(&self) -> String {
         self.sink.url("/resume")
     }
