@@ -17,6 +17,8 @@ use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::clock::HubClock;
+use super::metrics;
+use super::outcome::Outcome;
 use super::{Worker, kib};
 
 /// Pauses after a claim that failed.
@@ -202,6 +204,7 @@ fn deferred(push: &Push) -> Settlement {
         ..Settlement::default()
     };
     settlement.set_result(PushResult::Deferred);
+    metrics::record(Outcome::Deferred);
     settlement
 }
 

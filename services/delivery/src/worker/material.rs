@@ -123,7 +123,7 @@ impl Materials {
             AuthScheme::Hmac => shared(&secret),
             AuthScheme::Bearer | AuthScheme::ApiKey => match self.open_entry_key(push, row).during(doing)? {
                 Ok(Some(key)) => shared(&key),
-                Ok(None) => Ok(Signing::Hub(self.hub_keys.active().await?)),
+                Ok(None) => self.hub_key(push).await?,
                 Err(error) => Err(unreadable(push, error)),
             },
         };
@@ -132,6 +132,15 @@ impl Materials {
             signing,
             credential,
         }))
+    }
+
+    async fn hub_key(&self, push: &Push) -> Result<Result<Signing, Fault>, CallError> {
+        match self.hub_keys.active().await {
+            Ok(key) => Ok(Ok(Signing::Hub(key))),
+            // The pushes beside it may do without this key.
+            Err(CallError::Seal(error)) => Ok(Err(unreadable(push, error))),
+            Err(error) => Err(error),
+        }
     }
 
     fn open_secret(&self, push: &Push, row: &Row) -> Result<Opened, tokio_postgres::Error> {
