@@ -1,7 +1,11 @@
 //! Who acts, and whom an `allowed_resolvers` entry means (§9.1).
 
+mod agent;
+
 use std::fmt;
 use std::str::FromStr;
+
+pub use agent::AgentAddress;
 
 use crate::error::Problem;
 

@@ -122,6 +122,8 @@ pub struct Problem {
     pub code: ErrorCode,
     /// For a person: lower case, names the field and what was expected.
     pub message: String,
+    /// When the client may come again, where that is known.
+    pub retry_after_seconds: Option<u32>,
 }
 
 impl Problem {
@@ -130,6 +132,16 @@ impl Problem {
         Problem {
             code,
             message: message.into(),
+            retry_after_seconds: None,
+        }
+    }
+
+    /// The same, with the time after which the client may come again.
+    #[must_use]
+    pub fn retry_after(self, seconds: u32) -> Problem {
+        Problem {
+            retry_after_seconds: Some(seconds),
+            ..self
         }
     }
 
@@ -146,6 +158,19 @@ impl Problem {
     /// 404: unknown, or not for this caller to know.
     pub fn not_found() -> Problem {
         Problem::new(ErrorCode::NotFound, "no such resource")
+    }
+
+    /// 410: was there, is deleted.
+    pub fn gone() -> Problem {
+        Problem::new(
+            ErrorCode::Gone,
+            "the message was deleted, or its retention has passed",
+        )
+    }
+
+    /// 429: over a published limit.
+    pub fn rate_limited(message: impl Into<String>, retry_after_seconds: u32) -> Problem {
+        Problem::new(ErrorCode::RateLimited, message).retry_after(retry_after_seconds)
     }
 
     /// 503: may be repeated.

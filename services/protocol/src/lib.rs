@@ -4,6 +4,7 @@
 //! decision that needs no clock, no row and no network. The tiers enforce here-made decisions; none re-decides them.
 
 pub mod address;
+pub mod agent;
 pub mod ask;
 pub mod callback;
 pub mod digest;

@@ -87,6 +87,17 @@ pub fn verify_entry<'s>(
     window_seconds: i64,
 ) -> Result<Header<'s>, VerifyError> {
     let header = entry_header(signature).ok_or(VerifyError::Header)?;
+    verify_entry_header(header, entry, keys, now, window_seconds)
+}
+
+/// Like [`verify_entry`], where the signature came as the value of an HTTP header: a directive's to a webhook.
+pub fn verify_entry_header<'h>(
+    header: &'h str,
+    entry: &Entry<'_>,
+    keys: &[VerifyingKey],
+    now: i64,
+    window_seconds: i64,
+) -> Result<Header<'h>, VerifyError> {
     let header = fresh(header, now, window_seconds)?;
     let canonical = entry.canonical(header.t, header.jti);
     check_signature(keys, &canonical.map_err(|_| VerifyError::Body)?, &header)?;

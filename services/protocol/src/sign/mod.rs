@@ -16,7 +16,7 @@ mod verify;
 pub use ack::{sign_ack, verify_ack};
 pub use context::{AckContext, CommandContext, PushContext, ReceiptContext, ResponseContext};
 pub use digest::{ack_sha256, directive_sha256, message_sha256, payload_sha256, receipt_sha256};
-pub use entry::{Entry, drained_item, sign_entry, verify_entry};
+pub use entry::{Entry, drained_item, sign_entry, verify_entry, verify_entry_header};
 pub use header::{HEADER_NAME, Header, entry_header, entry_signature, header_value, parse_header};
 pub use key::{SigningKey, VerifyingKey, sign, verify};
 pub use mac::{MAC_BYTES_MIN, decode_mac};
