@@ -41,7 +41,7 @@ impl Tier {
         };
         // One more than asked for tells whether there is a next page.
         let limit = usize::try_from(request.limit).unwrap_or_default();
-        for _ in 0..LOOKS_MAX {
+        for look in 1..=LOOKS_MAX {
             let rows = self
                 .page(
                     &request.account,
@@ -53,16 +53,24 @@ impl Tier {
             let overdue = overdue(&rows).during(PAGE.name)?;
             if !overdue.is_empty() {
                 self.expire(&request.account, &overdue).await?;
-                continue;
+                if look < LOOKS_MAX {
+                    continue;
+                }
             }
-            let messages = rows
-                .iter()
-                .take(limit)
-                .map(read_summary)
-                .collect::<Result<Vec<_>, _>>();
-            let messages = messages.during(PAGE.name)?;
-            let last = messages.last().filter(|_| rows.len() > limit);
-            let next_cursor = last.map(|last| cursor::encode(&last.message_id));
+            let shown = &rows[..rows.len().min(limit)];
+            // Where more expire than a few looks can show, the last one leaves out what it has just moved.
+            let messages = shown.iter().map(read_summary).filter(|summary| {
+                summary
+                    .as_ref()
+                    .map_or(true, |summary| !overdue.contains(&summary.message_id.as_str()))
+            });
+            let messages = messages.collect::<Result<Vec<_>, _>>().during(PAGE.name)?;
+            let last = shown.last().filter(|_| rows.len() > limit);
+            let last = last
+                .map(|row| row.try_get("message_id"))
+                .transpose()
+                .during(PAGE.name)?;
+            let next_cursor = last.map(cursor::encode);
             return Ok(ListMessagesReply {
                 messages,
                 next_cursor,

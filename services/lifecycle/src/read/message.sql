@@ -2,7 +2,8 @@
 --
 -- Decides: `overdue`, by which the caller moves the row before it tells anyone of it (design rule 2), and
 -- `not_modified`: the status has not changed after $4, and $4 is not in the future. The envelope, which may be large,
--- is left out then.
+-- is left out then. An end is stamped when its statement began, and seen when that commits: who looked in between, or
+-- has a clock that runs ahead, names a time after an end it has not seen. So an end counts as not seen for a minute.
 --
 -- Locks: none. Indexes: the primary keys of messages and envelopes.
 SELECT
@@ -30,7 +31,10 @@ CROSS JOIN LATERAL (
     SELECT
         coalesce(message.status = 'open' AND message.expires_at < statement_timestamp(), false) AS overdue,
         coalesce(
-            coalesce(message.terminal_at, message.accepted_at) <= $4::timestamptz
+            CASE
+                WHEN message.status = 'open' OR message.kind = 'notify' THEN message.accepted_at
+                ELSE message.terminal_at + interval '1 minute'
+            END <= $4::timestamptz
             AND $4::timestamptz <= statement_timestamp(),
             false
         ) AS not_modified

@@ -8,7 +8,7 @@ use ma2h::error::Problem;
 
 use super::Submit;
 use super::keys::search_keys;
-use crate::column::{storable, without_nul};
+use crate::column::storable;
 
 /// Tags that a list shows.
 const TAGS_SHOWN_MAX: usize = 32;
@@ -29,7 +29,7 @@ pub(super) struct Extract<'a> {
     pub(super) search_keys: Vec<i64>,
     pub(super) callback_url: Option<&'a str>,
     pub(super) callback_scheme: Option<&'static str>,
-    pub(super) credential_ref: Option<Cow<'a, str>>,
+    pub(super) credential_ref: Option<&'a str>,
     pub(super) callback_host: Option<String>,
     pub(super) expiry_actor: Option<&'static str>,
     pub(super) expiry_defaulted: Option<bool>,
@@ -69,7 +69,7 @@ impl<'a> Extract<'a> {
             search_keys: search_keys(&submit.request.account, &envelope.title, &envelope.tags),
             callback_url: callback.map(|callback| callback.url.as_str()),
             callback_scheme: callback.map(|callback| callback.scheme.as_str()),
-            credential_ref: callback.map(|callback| without_nul(&callback.credential_ref)),
+            credential_ref: callback.map(|callback| callback.credential_ref.as_str()),
             callback_host: host(envelope)?,
             expiry_actor,
             expiry_defaulted,
@@ -84,11 +84,12 @@ fn host(envelope: &Envelope) -> Result<Option<String>, Problem> {
         return Ok(None);
     };
     let block = envelope.kind.block().unwrap_or_default();
-    // The signature binds the text of the url, and this one no column could give back.
-    if callback.url.contains('\0') {
-        return Err(Problem::invalid_field(format!(
-            "{block}.callback.url: must not hold U+0000"
-        )));
+    // Both are used to the letter, and no column could give this one back.
+    for (member, text) in [("url", &callback.url), ("auth", &callback.credential_ref)] {
+        if text.contains('\0') {
+            let problem = format!("{block}.callback.{member}: must not hold U+0000");
+            return Err(Problem::invalid_field(problem));
+        }
     }
     let named = |problem: Problem| Problem::new(problem.code, format!("{block}.{}", problem.message));
     ma2h::callback::host_of(&callback.url).map(Some).map_err(named)
