@@ -14,17 +14,20 @@ help: ## list these targets
 dev: ## run a hub here with all it needs until Ctrl-C; RESET=1 starts anew, HUB_PORT=0 takes a free port
 	@deploy/dev/prepare
 	@cargo build -p ma2h-hub
-	@exec cargo run -q -p ma2h-hub -- dev $(if $(filter-out 0,$(RESET)),--reset)
+	@exec $(TARGET_DIR)/debug/ma2h-hub dev $(if $(filter-out 0,$(RESET)),--reset)
 
 test: ## run every test against a private PostgreSQL and NATS; ARGS are passed to cargo test
 	@deploy/dev/prepare test
-	@cargo build -q --workspace --all-targets
+	@cargo build $(if $(CI),-q) --workspace --all-targets
 	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace $(ARGS)
 
-bench: ## measure submit, resolve and push against a hub of release-built processes
+# A hub of its own, so that nothing else is measured and the limits of a rate do not limit it.
+bench: ## measure submit, resolve and push, with the processor time of each tier; ARGS as of ma2h-loadtest bench
 	@deploy/dev/prepare
 	@cargo build --release -p ma2h-hub -p ma2h-loadtest
-	@exec $(TARGET_DIR)/release/ma2h-loadtest $(ARGS)
+	@HUB_DEV_DIR=$(TARGET_DIR)/bench-hub HUB_PORT=0 HUB_RATE_LIMIT_REQUESTS_PER_MINUTE=0 \
+		exec $(TARGET_DIR)/release/ma2h-hub dev --reset -- \
+		$(TARGET_DIR)/release/ma2h-loadtest bench --hub $(TARGET_DIR)/bench-hub/dev.json $(ARGS)
 
 fmt: ## format the code
 	@cargo fmt --all

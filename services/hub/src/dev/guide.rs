@@ -57,8 +57,11 @@ fn ask(hub: &Description, folder: &Path) -> String {
         "agent": {"id": hub.agent.id, "run_id": "run-1", "runtime": "cli"},
         "title": "Ship build 142?",
         "body": "All checks are **green**.",
+        "idempotency_key": "try-NOW",
         "request": {"mode": "confirm", "allowed_resolvers": [format!("human:{}", hub.human.id)]},
     });
+    // Another key each time it is pasted: another ask.
+    let envelope = envelope.to_string().replace("NOW", "'$(date +%s)'");
     format!(
         "{curl} {base}/v1/messages -H 'Content-Type: application/json' -d '{envelope}' | tee {kept}",
         curl = curl(hub),

@@ -35,6 +35,7 @@ pub(crate) struct Hub {
     settings: Settings,
     folder: PathBuf,
     state: State,
+    layout: Layout,
     certificates: Certificates,
     board: Board,
     services: Services,
@@ -42,14 +43,16 @@ pub(crate) struct Hub {
 }
 
 impl Hub {
-    /// Prepares secrets and certificates; nothing runs yet.
+    /// Prepares secrets, ports and certificates; nothing runs yet.
     pub(crate) fn new(settings: Settings, folder: PathBuf) -> anyhow::Result<Self> {
-        let state = State::load(&folder)?;
+        let mut state = State::load(&folder)?;
+        let layout = Layout::new(&settings, &mut state)?;
         let certificates = certificates::issue(&folder)?;
         Ok(Self {
             settings,
             folder,
             state,
+            layout,
             certificates,
             board: Board::default(),
             services: Services::default(),
@@ -64,18 +67,19 @@ impl Hub {
         command: &[OsString],
         stop: &CancellationToken,
     ) -> anyhow::Result<ExitCode> {
-        let layout = Layout::new(&self.settings, &mut self.state)?;
         let mut config = self.common_config();
         self.start_services(&mut config).await?;
         if stop.is_cancelled() {
             return Ok(ExitCode::SUCCESS);
         }
-        let applied = migrate::migrate(&config.database.url).await?;
+        let applied = migrate::migrate(&config.database.url).await.context(
+            "migrate the database (to give up what is in it and start anew: --reset, or `make dev RESET=1`)",
+        )?;
         if !applied.is_empty() {
             voice::say(format_args!("migrated the database ({} steps)", applied.len()));
         }
-        self.start_tiers(&layout, &config).await?;
-        let Some(ready) = stop.run_until_cancelled(self.make_ready(&layout, &config)).await else {
+        self.start_tiers(&config).await?;
+        let Some(ready) = stop.run_until_cancelled(self.make_ready(&config)).await else {
             return Ok(ExitCode::SUCCESS);
         };
         let description = ready?;
@@ -133,11 +137,11 @@ impl Hub {
         Ok(())
     }
 
-    async fn start_tiers(&mut self, layout: &Layout, config: &Config) -> anyhow::Result<()> {
+    async fn start_tiers(&mut self, config: &Config) -> anyhow::Result<()> {
         let logs = self.folder.join("log");
         std::fs::create_dir_all(&logs).with_context(|| format!("create {}", logs.display()))?;
         let program = std::env::current_exe().context("find this program")?;
-        for replica in layout.replicas() {
+        for replica in self.layout.replicas() {
             voice::say(format_args!("starting {}", replica.slot));
             let process = replica.process(&program, config, &logs)?;
             let kept = Kept::start(process, replica.slot, self.board.clone()).await?;
@@ -147,17 +151,17 @@ impl Hub {
     }
 
     /// Waits until every gateway says that it can serve, makes the demo account, and describes the hub.
-    async fn make_ready(&mut self, layout: &Layout, config: &Config) -> anyhow::Result<Description> {
+    async fn make_ready(&mut self, config: &Config) -> anyhow::Result<Description> {
         let admin_token = config.gateway.admin_token.as_ref().map_or("", Secret::expose);
-        for url in layout.base_urls() {
+        for url in self.layout.base_urls() {
             let gateway = Client::new(url, Some(&self.certificates.ca), admin_token)?;
             self.await_ready(url, &gateway).await?;
         }
-        let admin = Client::new(layout.base_url(), Some(&self.certificates.ca), admin_token)?;
+        let admin = Client::new(self.layout.base_url(), Some(&self.certificates.ca), admin_token)?;
         let tokens = seed::seed(&admin, &mut self.state)
             .await
             .context("make the demo account")?;
-        Ok(self.describe(layout, config, tokens))
+        Ok(self.describe(config, tokens))
     }
 
     async fn await_ready(&self, url: &str, gateway: &Client) -> anyhow::Result<()> {
@@ -178,12 +182,12 @@ impl Hub {
         }
     }
 
-    fn describe(&self, layout: &Layout, config: &Config, tokens: Tokens) -> Description {
+    fn describe(&self, config: &Config, tokens: Tokens) -> Description {
         let ca = self.certificates.ca.clone();
         let is_usual = self.settings.folder.as_os_str() == ".hub";
         Description {
-            base_url: layout.base_url().to_owned(),
-            base_urls: layout.base_urls().to_vec(),
+            base_url: self.layout.base_url().to_owned(),
+            base_urls: self.layout.base_urls().to_vec(),
             ca_cert: if is_usual {
                 PathBuf::from(".hub/ca.pem")
             } else {
@@ -210,7 +214,7 @@ impl Hub {
             },
             postgres: config.database.url.expose().to_owned(),
             nats: config.nats.url.expose().to_owned(),
-            metrics: layout.metrics(),
+            metrics: self.layout.metrics(),
             pids: Pids::default(),
         }
     }

@@ -5,13 +5,19 @@
     clippy::unwrap_used,
     reason = "a failing step fails the test that took it"
 )]
+#![allow(
+    clippy::similar_names,
+    reason = "`stage` and `state` are told apart well enough"
+)]
 
 mod browser;
 mod dev;
 mod edge;
 mod examples;
 mod faults;
+mod limits;
 mod migrations;
+mod persistent;
 mod push;
 mod races;
 mod schema;
