@@ -1,8 +1,13 @@
 //! The gRPC contracts between the tiers. The `.proto` files beside this crate are the source; what is here is
-//! generated from them.
+//! generated from them, but for the times.
 
 // Generated code keeps the style of its generator.
 #![allow(missing_docs, unreachable_pub, clippy::pedantic)]
+
+mod timestamp;
+
+pub use prost_types::Timestamp;
+pub use timestamp::{stamp, time_of};
 
 pub use hub::common::v1 as common;
 pub use hub::delivery::v1 as delivery;

@@ -58,6 +58,15 @@ impl CallError {
     }
 }
 
+impl db::Transient for CallError {
+    fn is_transient(&self) -> bool {
+        match self {
+            Self::Refused(_) | Self::Seal(_) => false,
+            Self::Database(error) => error.is_transient(),
+        }
+    }
+}
+
 impl From<CallError> for Status {
     fn from(error: CallError) -> Self {
         grpc::problem_to_status(&error.report())

@@ -4,6 +4,7 @@
 //! owed, and what a failed attempt means, lifecycle decides.
 
 mod error;
+pub mod forget;
 pub mod guard;
 pub mod hosts;
 pub mod keys;
@@ -25,6 +26,7 @@ use tonic::service::Routes;
 
 pub use error::{CallError, Error};
 
+use forget::Forgetting;
 use guard::Guard;
 use hosts::Hosts;
 use keys::{EntryKeys, HubKeys};
@@ -46,6 +48,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         vault::STATEMENTS,
         keys::STATEMENTS,
         hosts::STATEMENTS,
+        forget::STATEMENTS,
         worker::STATEMENTS,
     ]
     .concat()
@@ -72,6 +75,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         vault: Vault::new(pool.clone(), kek.clone()),
         entry_keys: EntryKeys::new(pool.clone(), kek),
         hosts: Hosts::new(pool.clone()),
+        forgetting: Forgetting::new(pool.clone()),
         hub_keys,
     };
     let message_bytes_max = grpc::message_bytes_max(&config.limits);

@@ -3,17 +3,16 @@
 use hub_proto::delivery::delivery_server::Delivery;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostReply, DeleteCallbackHostRequest, DeleteSecretReply, DeleteSecretRequest,
-    EntryKey, GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest, ListSecretsReply,
+    EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply, ForgetAgentRequest, GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest, ListSecretsReply,
     ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest, PutCallbackHostRequest,
     PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
 };
 use ma2h::error::Problem;
-use prost_types::Timestamp;
-use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
+use crate::forget::Forgetting;
 use crate::hosts::{self, HostName, Hosts};
 use crate::keys::{EntryKeyInfo, EntryKeys, HubKeys};
 use crate::vault::{Reference, SecretInfo, Vault, agent_owner};
@@ -23,6 +22,7 @@ pub(crate) struct Service {
     pub(crate) vault: Vault,
     pub(crate) entry_keys: EntryKeys,
     pub(crate) hosts: Hosts,
+    pub(crate) forgetting: Forgetting,
     pub(crate) hub_keys: HubKeys,
 }
 
@@ -134,9 +134,30 @@ impl Delivery for Service {
         let DeleteCallbackHostRequest { account, agent, host } = request.into_inner();
         check_owner(&account, &agent)?;
         // What cannot be a host is not there either.
-        let host = HostName::parse(&host).map_err(|_| CallError::Refused(Problem::not_found()))?;
-        self.hosts.delete(&account, &agent, &host).await?;
+        if let Ok(host) = HostName::parse(&host) {
+            self.hosts.delete(&account, &agent, &host).await?;
+        }
         Ok(Response::new(DeleteCallbackHostReply {}))
+    }
+
+    async fn forget_agent(
+        &self,
+        request: Request<ForgetAgentRequest>,
+    ) -> Result<Response<ForgetAgentReply>, Status> {
+        let ForgetAgentRequest { account, agent } = request.into_inner();
+        check_owner(&account, &agent)?;
+        self.forgetting.agent(&account, &agent).await?;
+        Ok(Response::new(ForgetAgentReply {}))
+    }
+
+    async fn forget_account(
+        &self,
+        request: Request<ForgetAccountRequest>,
+    ) -> Result<Response<ForgetAccountReply>, Status> {
+        let ForgetAccountRequest { account } = request.into_inner();
+        check_id("account", &account)?;
+        self.forgetting.account(&account).await?;
+        Ok(Response::new(ForgetAccountReply {}))
     }
 
     async fn list_signing_keys(
@@ -159,10 +180,13 @@ fn reference(account: &str, agent: &str, name: &str) -> Result<Reference, CallEr
 
 /// The gateway knows the account and the agent; what is looked at here is only that they can be kept.
 fn check_owner(account: &str, agent: &str) -> Result<(), CallError> {
-    for (field, text) in [("account", account), ("agent", agent)] {
-        if text.is_empty() || text.contains(char::is_control) {
-            return Err(Problem::invalid_field(format!("{field}: expected an id")).into());
-        }
+    check_id("account", account)?;
+    check_id("agent", agent)
+}
+
+fn check_id(field: &str, text: &str) -> Result<(), CallError> {
+    if text.is_empty() || text.contains(char::is_control) {
+        return Err(Problem::invalid_field(format!("{field}: expected an id")).into());
     }
     Ok(())
 }
@@ -171,7 +195,7 @@ impl From<SecretInfo> for Secret {
     fn from(secret: SecretInfo) -> Self {
         Self {
             r#ref: secret.reference,
-            created_at: Some(timestamp(secret.created_at)),
+            created_at: Some(hub_proto::stamp(secret.created_at)),
             status: secret.status.as_str().to_owned(),
         }
     }
@@ -181,7 +205,7 @@ impl From<EntryKeyInfo> for EntryKey {
     fn from(key: EntryKeyInfo) -> Self {
         Self {
             alg: key.algorithm.as_str().to_owned(),
-            created_at: key.created_at.map(timestamp),
+            created_at: key.created_at.map(hub_proto::stamp),
         }
     }
 }
@@ -193,14 +217,5 @@ impl From<hosts::CallbackHost> for CallbackHost {
             method: host.method,
             status: host.status,
         }
-    }
-}
-
-fn timestamp(time: OffsetDateTime) -> Timestamp {
-    // Below a thousand million, so it fits.
-    let nanos = i32::try_from(time.nanosecond()).unwrap_or_default();
-    Timestamp {
-        seconds: time.unix_timestamp(),
-        nanos,
     }
 }

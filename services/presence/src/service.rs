@@ -8,8 +8,6 @@ use hub_proto::presence::presence_server;
 use hub_proto::presence::{AgentPresence, GetPresenceReply, GetPresenceRequest, TouchReply, TouchRequest};
 use ma2h::error::Problem;
 use metrics::{counter, describe_counter};
-use prost_types::Timestamp;
-use time::OffsetDateTime;
 use tonic::{Request, Response, Status};
 
 use crate::principals::{Presence, Principals, State, Touched};
@@ -108,7 +106,7 @@ fn agent_presence((agent, presence): (String, Presence)) -> AgentPresence {
     AgentPresence {
         agent,
         state: presence.state.as_str().to_owned(),
-        last_seen: presence.last_seen.map(timestamp),
+        last_seen: presence.last_seen.map(hub_proto::stamp),
     }
 }
 
@@ -131,13 +129,4 @@ fn status(error: &db::Error) -> Status {
 
 fn count(result: &'static str) {
     counter!(TOUCHES, "result" => result).increment(1);
-}
-
-fn timestamp(time: OffsetDateTime) -> Timestamp {
-    // Below a thousand million, so it fits.
-    let nanos = i32::try_from(time.nanosecond()).unwrap_or_default();
-    Timestamp {
-        seconds: time.unix_timestamp(),
-        nanos,
-    }
 }

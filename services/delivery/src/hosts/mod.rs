@@ -2,9 +2,10 @@
 
 mod name;
 
-use hub_platform::db::{Client, During as _, Pool};
+use hub_platform::db::{self, Client, During as _, Pool};
 use ma2h::error::Problem;
 use tokio_postgres::Row;
+use tokio_postgres::types::ToSql;
 
 pub use name::HostName;
 
@@ -58,25 +59,7 @@ impl Hosts {
         if method != "operator" {
             return Err(Problem::invalid_field("method must be operator").into());
         }
-        let client = self.client().await?;
-        let statement = client
-            .prepare_cached(INSERT)
-            .await
-            .during("prepare to insert a host")?;
-        let row = client
-            .query_opt(
-                &statement,
-                &[
-                    &account,
-                    &agent,
-                    &host.as_str(),
-                    &method,
-                    &"verified",
-                    &HOSTS_PER_AGENT_MAX,
-                ],
-            )
-            .await
-            .during("insert a host")?;
+        let row = db::retry(|| self.insert(account, agent, host, method)).await?;
         let Some(row) = row else {
             let message = format!("host: an agent has at most {HOSTS_PER_AGENT_MAX} callback hosts");
             return Err(Problem::invalid_field(message).into());
@@ -102,20 +85,49 @@ impl Hosts {
             .during("read hosts")?)
     }
 
-    /// Takes a host back.
+    /// Takes a host back, whether it is there or not: a call whose answer was lost can be repeated.
     pub async fn delete(&self, account: &str, agent: &str, host: &HostName) -> Result<(), CallError> {
+        let delete = || async {
+            let client = self.client().await?;
+            let statement = client
+                .prepare_cached(DELETE)
+                .await
+                .during("prepare to delete a host")?;
+            let key: [&(dyn ToSql + Sync); 3] = [&account, &agent, &host.as_str()];
+            Ok::<_, CallError>(client.execute(&statement, &key).await.during("delete a host")?)
+        };
+        db::retry(delete).await?;
+        Ok(())
+    }
+
+    /// No row where the agent has as many as it may have.
+    async fn insert(
+        &self,
+        account: &str,
+        agent: &str,
+        host: &HostName,
+        method: &str,
+    ) -> Result<Option<Row>, CallError> {
         let client = self.client().await?;
         let statement = client
-            .prepare_cached(DELETE)
+            .prepare_cached(INSERT)
             .await
-            .during("prepare to delete a host")?;
-        let deleted = client
-            .execute(&statement, &[&account, &agent, &host.as_str()])
-            .await;
-        match deleted.during("delete a host")? {
-            0 => Err(Problem::not_found().into()),
-            _ => Ok(()),
-        }
+            .during("prepare to insert a host")?;
+        let row = client
+            .query_opt(
+                &statement,
+                &[
+                    &account,
+                    &agent,
+                    &host.as_str(),
+                    &method,
+                    &"verified",
+                    &HOSTS_PER_AGENT_MAX,
+                ],
+            )
+            .await
+            .during("insert a host")?;
+        Ok(row)
     }
 
     async fn client(&self) -> Result<Client, CallError> {

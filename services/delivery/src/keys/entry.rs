@@ -3,10 +3,11 @@
 use std::str::FromStr;
 use std::sync::Arc;
 
-use hub_platform::db::{Client, During as _, Pool};
+use hub_platform::db::{self, Client, During as _, Pool};
 use hub_platform::ids;
 use ma2h::error::Problem;
 use time::OffsetDateTime;
+use tokio_postgres::types::ToSql;
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
@@ -96,18 +97,18 @@ impl EntryKeys {
             }
         };
         let kek_id = sealed.as_ref().map(|_| self.kek.id());
-        let client = self.client().await?;
-        let statement = client
-            .prepare_cached(PUT)
-            .await
-            .during("prepare to put an entry key")?;
-        let row = client
-            .query_one(
-                &statement,
-                &[&account, &agent, &version, &algorithm.as_str(), &sealed, &kek_id],
-            )
-            .await
-            .during("put an entry key")?;
+        let columns: [&(dyn ToSql + Sync); 6] =
+            [&account, &agent, &version, &algorithm.as_str(), &sealed, &kek_id];
+        let put = || async {
+            let client = self.client().await?;
+            let statement = client
+                .prepare_cached(PUT)
+                .await
+                .during("prepare to put an entry key")?;
+            let row = client.query_one(&statement, &columns).await;
+            Ok::<_, CallError>(row.during("put an entry key")?)
+        };
+        let row = db::retry(put).await?;
         let created_at = row.try_get("created_at").during("read the entry key put")?;
         Ok(EntryKeyInfo {
             algorithm,

@@ -5,7 +5,7 @@ mod seal;
 
 use std::sync::Arc;
 
-use hub_platform::db::{Client, During as _, Pool, Transaction};
+use hub_platform::db::{self, Client, During as _, Pool, Transaction};
 use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
@@ -105,18 +105,7 @@ impl Vault {
                 Problem::invalid_field(format!("value: expected 1 to {VALUE_BYTES_MAX} bytes")).into(),
             );
         }
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.during("begin to put a secret")?;
-        lock(&transaction, reference).await?;
-        let active = read_active(&transaction, reference).await?;
-        let created_at = match active {
-            Some(active) if self.holds(reference, &active, value) => active.created_at,
-            active => {
-                let version = active.map_or(1, |active| active.version + 1);
-                self.rotate(&transaction, reference, version, value).await?
-            }
-        };
-        transaction.commit().await.during("commit a secret")?;
+        let created_at = db::retry(|| self.put_once(reference, value)).await?;
         Ok(SecretInfo {
             reference: reference.name().to_owned(),
             created_at,
@@ -142,25 +131,40 @@ impl Vault {
             .during("read secrets")?)
     }
 
-    /// Forgets every version of a reference.
+    /// Forgets every version of a reference, whether there is one or not: a call whose answer was lost can be repeated.
     pub async fn delete(&self, reference: &Reference) -> Result<(), CallError> {
-        let client = self.client().await?;
-        let statement = client
-            .prepare_cached(DELETE)
-            .await
-            .during("prepare to delete a secret")?;
-        match client
-            .execute(&statement, &reference.key())
-            .await
-            .during("delete a secret")?
-        {
-            0 => Err(Problem::not_found().into()),
-            _ => Ok(()),
-        }
+        let delete = || async {
+            let client = self.client().await?;
+            let statement = client
+                .prepare_cached(DELETE)
+                .await
+                .during("prepare to delete a secret")?;
+            let deleted = client.execute(&statement, &reference.key()).await;
+            Ok::<_, CallError>(deleted.during("delete a secret")?)
+        };
+        db::retry(delete).await?;
+        Ok(())
     }
 
     async fn client(&self) -> Result<Client, CallError> {
         Ok(self.pool.get().await.during("connect for secrets")?)
+    }
+
+    /// One transaction: when the value was put in force.
+    async fn put_once(&self, reference: &Reference, value: &str) -> Result<OffsetDateTime, CallError> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.during("begin to put a secret")?;
+        lock(&transaction, reference).await?;
+        let active = read_active(&transaction, reference).await?;
+        let created_at = match active {
+            Some(active) if self.holds(reference, &active, value) => active.created_at,
+            active => {
+                let version = active.map_or(1, |active| active.version + 1);
+                self.rotate(&transaction, reference, version, value).await?
+            }
+        };
+        transaction.commit().await.during("commit a secret")?;
+        Ok(created_at)
     }
 
     /// Whether the version in force is this value. One that does not open is not.

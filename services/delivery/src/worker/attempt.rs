@@ -205,7 +205,7 @@ mod tests {
     }
 
     fn clock() -> HubClock {
-        HubClock::from_reading(prost_types::Timestamp {
+        HubClock::from_reading(hub_proto::Timestamp {
             seconds: 1_777_888_999,
             nanos: 0,
         })

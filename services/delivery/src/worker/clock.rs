@@ -1,7 +1,7 @@
 //! PostgreSQL's clock, as a claim told it, plus the monotonic time since (§9.5): a worker whose own clock is off
 //! still signs inside the receiver's window.
 
-use time::{Duration, OffsetDateTime};
+use time::OffsetDateTime;
 use tokio::time::Instant;
 
 /// A reading of the clock that goes on.
@@ -13,11 +13,9 @@ pub(super) struct HubClock {
 
 impl HubClock {
     /// From a reading that has just come. It is late by its way here, never early.
-    pub(super) fn from_reading(reading: prost_types::Timestamp) -> Option<Self> {
-        let seconds = OffsetDateTime::from_unix_timestamp(reading.seconds).ok()?;
-        let read = seconds + Duration::nanoseconds(i64::from(reading.nanos));
+    pub(super) fn from_reading(reading: hub_proto::Timestamp) -> Option<Self> {
         Some(Self {
-            read,
+            read: hub_proto::time_of(&reading)?,
             at: Instant::now(),
         })
     }
@@ -31,11 +29,12 @@ impl HubClock {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use time::Duration;
     use time::macros::datetime;
 
     #[test]
     fn it_goes_on_from_the_reading() {
-        let reading = prost_types::Timestamp {
+        let reading = hub_proto::Timestamp {
             seconds: 1_777_888_999,
             nanos: 500_000_000,
         };
@@ -43,7 +42,7 @@ mod tests {
         let since = clock.now() - datetime!(2026-05-04 10:03:19.5 UTC);
         assert!(since >= Duration::ZERO && since < Duration::seconds(5), "{since}");
         assert!(
-            HubClock::from_reading(prost_types::Timestamp {
+            HubClock::from_reading(hub_proto::Timestamp {
                 seconds: i64::MAX,
                 nanos: 0
             })

@@ -3,6 +3,7 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
+use hub_proto::Timestamp;
 use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::Value;
@@ -40,15 +41,9 @@ pub(crate) fn page(name: &str, entries: Vec<Value>, next_cursor: Option<String>)
     Value::Object(body)
 }
 
-/// The time that a `google.protobuf.Timestamp` says.
-pub(crate) fn time_of(stamp: &prost_types::Timestamp) -> Option<OffsetDateTime> {
-    let nanos = i128::from(stamp.seconds) * 1_000_000_000 + i128::from(stamp.nanos);
-    OffsetDateTime::from_unix_timestamp_nanos(nanos).ok()
-}
-
 /// A `google.protobuf.Timestamp` as RFC 3339.
-pub(crate) fn stamp_text(stamp: &prost_types::Timestamp) -> Option<String> {
-    time_of(stamp).map(timestamp::format)
+pub(crate) fn stamp_text(stamp: &Timestamp) -> Option<String> {
+    hub_proto::time_of(stamp).map(timestamp::format)
 }
 
 /// A time that a caller wrote, as RFC 3339; `name` says where.
@@ -62,7 +57,7 @@ mod tests {
 
     #[test]
     fn times_are_written_in_utc() {
-        let stamp = prost_types::Timestamp {
+        let stamp = hub_proto::Timestamp {
             seconds: 1_754_820_000,
             nanos: 5_000,
         };

@@ -174,7 +174,7 @@ fn row(summary: &MessageSummary, now: OffsetDateTime) -> Markup {
                 }
             }
             div class="row-side" {
-                @if let Some(at) = summary.accepted_at.as_ref().and_then(when::from_proto) { p { (when::past(at, now)) } }
+                @if let Some(at) = summary.accepted_at.as_ref().and_then(hub_proto::time_of) { p { (when::past(at, now)) } }
                 (state(summary, kind, now))
             }
         }
@@ -183,7 +183,7 @@ fn row(summary: &MessageSummary, now: OffsetDateTime) -> Markup {
 
 fn state(summary: &MessageSummary, kind: MessageType, now: OffsetDateTime) -> Markup {
     let (status, sign) = names::status(&summary.status);
-    let expires_at = summary.expires_at.as_ref().and_then(when::from_proto);
+    let expires_at = summary.expires_at.as_ref().and_then(hub_proto::time_of);
     let by = summary
         .actor
         .as_deref()

@@ -170,7 +170,7 @@ fn last_attempt(attempt: &Attempt, now: OffsetDateTime) -> Markup {
         "Attempt " (attempt.number)
         @if let Some(status) = attempt.status { " got status " (status) }
         @else if let Some(error) = &attempt.error { " failed (" (error) ")" }
-        @if let Some(at) = attempt.at.as_ref().and_then(when::from_proto) { ", " (when::past(at, now)) }
+        @if let Some(at) = attempt.at.as_ref().and_then(hub_proto::time_of) { ", " (when::past(at, now)) }
         "."
     }
 }

@@ -1,6 +1,6 @@
 //! One message, as its page shows it. Nothing of `state`, `client_ref` and callback credentials is in it.
 
-use hub_proto::lifecycle;
+use hub_proto::{Timestamp, lifecycle};
 use ma2h::envelope::Envelope;
 use ma2h::error::Problem;
 use serde::Deserialize;
@@ -9,7 +9,6 @@ use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
 use super::controls::form::{Field, fields};
-use super::when;
 
 /// A message and what became of it.
 pub(super) struct Shown {
@@ -96,7 +95,7 @@ impl Shown {
     pub(super) fn read(message: lifecycle::Message) -> Result<Self, Problem> {
         let envelope = Envelope::parse(&message.envelope)?;
         let rest: Rest<'_> = serde_json::from_str(&message.envelope).map_err(|_| Problem::internal())?;
-        let time = |stamp: &Option<prost_types::Timestamp>| stamp.as_ref().and_then(when::from_proto);
+        let time = |stamp: &Option<Timestamp>| stamp.as_ref().and_then(hub_proto::time_of);
         Ok(Self {
             labels: labels(rest.agent),
             fields: if envelope.ask.as_ref().is_some_and(|ask| ask.schema.is_some()) {

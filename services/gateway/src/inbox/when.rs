@@ -43,12 +43,6 @@ pub(super) fn deadline(then: OffsetDateTime, now: OffsetDateTime) -> Markup {
     element(then, &left(then, now), "left")
 }
 
-/// The time of a protobuf message; `None` where it is none.
-pub(super) fn from_proto(stamp: &prost_types::Timestamp) -> Option<OffsetDateTime> {
-    let seconds = OffsetDateTime::from_unix_timestamp(stamp.seconds).ok()?;
-    seconds.checked_add(Duration::nanoseconds(i64::from(stamp.nanos)))
-}
-
 fn element(then: OffsetDateTime, words: &str, tense: &str) -> Markup {
     html! { time datetime=(stamp(then)) title=(exact(then)) data-tense=(tense) { (words) } }
 }

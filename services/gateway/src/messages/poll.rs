@@ -11,7 +11,6 @@ use super::read;
 use crate::app::App;
 use crate::auth;
 use crate::auth::held::HoldKind;
-use crate::edge::answer;
 use crate::edge::errors::Refusal;
 use crate::principal::Principal;
 
@@ -76,7 +75,7 @@ fn next_look(app: &App, reply: &GetMessageReply) -> Instant {
         .message
         .as_ref()
         .and_then(|message| message.expires_at.as_ref());
-    let Some(expires_at) = expires_at.and_then(answer::time_of) else {
+    let Some(expires_at) = expires_at.and_then(hub_proto::time_of) else {
         return beat;
     };
     match Duration::try_from(expires_at - OffsetDateTime::now_utc()) {

@@ -8,7 +8,6 @@ use axum::response::Response;
 use hub_proto::lifecycle::{GetMessageReply, GetMessageRequest, Message};
 use ma2h::error::Problem;
 use ma2h::view::{self, Delivery};
-use prost_types::Timestamp;
 use serde::Deserialize;
 use time::OffsetDateTime;
 
@@ -76,7 +75,7 @@ pub(super) async fn look(
         account: account.to_owned(),
         message_id: id.to_owned(),
         reader: Some(reader),
-        since: since.map(stamp),
+        since: since.map(hub_proto::stamp),
     };
     app.ask(async || app.lifecycle.clone().get_message(request.clone()).await)
         .await
@@ -87,7 +86,7 @@ fn view_of(reader: &Principal, message: &Message) -> Result<String, Problem> {
     let response = (!message.response.is_empty()).then_some(message.response.as_str());
     let delivery = message.delivery.as_ref().map(|track| Delivery {
         state: track.state.clone(),
-        delivered_at: track.delivered_at.as_ref().and_then(answer::time_of),
+        delivered_at: track.delivered_at.as_ref().and_then(hub_proto::time_of),
     });
     let (id, status, envelope) = (&message.message_id, &message.status, &message.envelope);
     if matches!(reader, Principal::Agent(_)) {
@@ -103,12 +102,4 @@ fn view_of(reader: &Principal, message: &Message) -> Result<String, Problem> {
         delivery.as_ref(),
         rendered.as_deref(),
     )
-}
-
-fn stamp(time: OffsetDateTime) -> Timestamp {
-    // Below a second, never negative: the nanoseconds fit.
-    Timestamp {
-        seconds: time.unix_timestamp(),
-        nanos: i32::try_from(time.nanosecond()).unwrap_or_default(),
-    }
 }

@@ -91,7 +91,7 @@ impl Tier {
     }
 }
 
-fn since(timestamp: &prost_types::Timestamp) -> Result<OffsetDateTime, Problem> {
+fn since(timestamp: &hub_proto::Timestamp) -> Result<OffsetDateTime, Problem> {
     clock::time(timestamp).ok_or_else(|| Problem::validation("since: out of range"))
 }
 

@@ -1,6 +1,6 @@
 //! The principals as the database knows them, by its clock (§15).
 
-use hub_platform::db::{Client, During as _, Error, Pool};
+use hub_platform::db::{self, Client, During as _, Error, Pool};
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
@@ -74,19 +74,7 @@ impl Principals {
 
     /// Records that an agent was heard from now.
     pub async fn touch(&self, account: &str, agent: &str) -> Result<Touched, Error> {
-        let client = self.client().await?;
-        let statement = client
-            .prepare_cached(TOUCH)
-            .await
-            .during("prepare to touch a principal")?;
-        let row = client
-            .query_opt(
-                &statement,
-                &[&account, &agent, &self.write_through_ms, &self.freshness_seconds],
-            )
-            .await
-            .during("touch a principal")?;
-        let Some(row) = row else {
+        let Some(row) = db::retry(|| self.touch_once(account, agent)).await? else {
             return Ok(Touched::Coalesced);
         };
         let was_online: bool = row.try_get("was_online").during("read the principal touched")?;
@@ -112,6 +100,21 @@ impl Principals {
             .map(presence_of_row)
             .collect::<Result<_, _>>()
             .during("read principals")
+    }
+
+    async fn touch_once(&self, account: &str, agent: &str) -> Result<Option<Row>, Error> {
+        let client = self.client().await?;
+        let statement = client
+            .prepare_cached(TOUCH)
+            .await
+            .during("prepare to touch a principal")?;
+        client
+            .query_opt(
+                &statement,
+                &[&account, &agent, &self.write_through_ms, &self.freshness_seconds],
+            )
+            .await
+            .during("touch a principal")
     }
 
     async fn client(&self) -> Result<Client, Error> {
