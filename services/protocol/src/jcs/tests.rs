@@ -1,3 +1,5 @@
+mod oracle;
+
 use serde_json::{Value, json};
 
 use super::canonical;
@@ -117,4 +119,84 @@ fn keys_sort_by_utf16() {
         canonical(&value).unwrap(),
         "{\"a\":{\"a\":2,\"b\":1},\"😀\":2,\"\u{fb33}\":1}"
     );
+}
+
+/// Against a second implementation: every size of number, and the neighbours of every power of ten and of two.
+#[test]
+fn numbers_agree_with_a_second_writer() {
+    let check = |double: f64| {
+        let value = json!(double);
+        assert_eq!(
+            canonical(&value).unwrap(),
+            oracle::canonical(&value),
+            "{double:e}"
+        );
+    };
+    let mut random = Random::seeded(41);
+    for _ in 0..60_000 {
+        check(random.double());
+    }
+    // Few digits, at all places around the two points where the notation changes.
+    for _ in 0..60_000 {
+        let digits = f64::from(u32::try_from(random.below(1_000_000)).unwrap());
+        check(digits * 10f64.powi(i32::try_from(random.below(60)).unwrap() - 30));
+    }
+    let powers = (-330..=308).map(|exponent| format!("1e{exponent}").parse::<f64>().unwrap());
+    let halves = (-1074..=1023).map(|exponent| 2f64.powi(exponent));
+    for power in powers.chain(halves).filter(|power| *power > 0.0) {
+        for bits in power.to_bits().saturating_sub(3)..=power.to_bits() + 3 {
+            let near = f64::from_bits(bits);
+            if near.is_finite() {
+                check(near);
+                check(-near);
+            }
+        }
+    }
+    for _ in 0..20_000 {
+        for value in [
+            json!(random.next()),
+            json!(random.next().cast_signed()),
+            json!(random.next() >> random.below(64)),
+        ] {
+            assert_eq!(canonical(&value).unwrap(), oracle::canonical(&value));
+        }
+    }
+}
+
+/// The same for escapes, for the order of keys, and for whole documents.
+#[test]
+fn texts_and_keys_agree_with_a_second_writer() {
+    let check = |value: &Value| {
+        assert_eq!(canonical(value).unwrap(), oracle::canonical(value));
+    };
+    for letter in (0..=0x10_ffff).filter_map(char::from_u32) {
+        if u32::from(letter) < 0x3000 || u32::from(letter) % 37 == 0 {
+            check(&json!({ (letter.to_string()): letter.to_string() }));
+        }
+    }
+    // Letters on both sides of the surrogates, where UTF-16 and code points part.
+    let mut random = Random::seeded(43);
+    let letters = [
+        'a',
+        '\u{7f}',
+        '\u{d7ff}',
+        '\u{e000}',
+        '\u{fb33}',
+        '\u{ffff}',
+        '\u{10000}',
+        '😀',
+        '\u{10ffff}',
+    ];
+    for _ in 0..5_000 {
+        let name = |random: &mut Random| -> String {
+            (0..random.below(4))
+                .map(|_| letters[random.below(letters.len())])
+                .collect()
+        };
+        let members = (0..random.below(12)).map(|_| (name(&mut random), Value::Null));
+        check(&Value::Object(members.collect()));
+    }
+    for _ in 0..5_000 {
+        check(&random.value(5));
+    }
 }
