@@ -1,16 +1,20 @@
 //! Processes die without warning; nothing that was accepted is lost, and what is owed arrives.
 
 use std::collections::HashMap;
+use std::os::unix::fs::PermissionsExt as _;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use hub_platform::config::Secret;
 use hub_platform::db::Tier;
-use hub_platform::servers::{Nats, NatsOptions};
+use hub_platform::servers::{Nats, NatsOptions, Postgres, PostgresOptions};
 use hub_testkit::{Reply, TestHub, eventually_within};
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
 
+use crate::persistent::Persistent;
+use crate::races::Race;
 use crate::stage::Stage;
 
 const SETTLED_WITHIN: Duration = Duration::from_secs(90);
@@ -56,6 +60,83 @@ async fn nothing_accepted_is_lost_when_tiers_are_killed() {
     let told: HashMap<String, Told> = workers.join_all().await.into_iter().flatten().collect();
     assert!(told.len() > WORKERS, "the load stood still: {} asks", told.len());
     check(&stage, told).await;
+}
+
+/// Each tier dies while 64 calls race for one ask, and NATS loses all it holds.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_race_has_one_winner_also_while_tiers_are_killed() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut nats = Nats::start(NatsOptions {
+        dir: dir.path().to_owned(),
+        port: 0,
+    })
+    .await
+    .unwrap();
+    let builder = TestHub::builder()
+        .set("HUB_NATS_URL", nats.url.expose())
+        .set("HUB_REPUBLISH_AFTER_MS", "2000");
+    let mut stage = Stage::on(builder.processes(2).await).await;
+    for tier in [Tier::Lifecycle, Tier::Gateway, Tier::Delivery, Tier::Presence] {
+        for number in 0..KILLS_EACH {
+            let race = Race::start(&stage, Duration::from_millis(700)).await;
+            stage.hub.tiers().kill(tier, number).await;
+            stage.hub.tiers().restart(tier, number);
+            race.settle(&stage).await;
+            stage.hub.await_ready().await;
+        }
+    }
+    let race = Race::start(&stage, Duration::from_millis(700)).await;
+    nats.kill().await.unwrap();
+    std::fs::remove_dir_all(dir.path()).unwrap();
+    nats = Nats::start(NatsOptions {
+        dir: dir.path().to_owned(),
+        port: nats.port,
+    })
+    .await
+    .unwrap();
+    race.settle(&stage).await;
+    drop(nats);
+}
+
+/// PostgreSQL stops at once and comes back: what was answered before is there, and what was asked meanwhile is done.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_accepted_is_lost_when_postgresql_is_killed() {
+    let dir = tempfile::Builder::new()
+        .permissions(std::fs::Permissions::from_mode(0o755))
+        .tempdir()
+        .unwrap();
+    let options = |port| PostgresOptions {
+        dir: dir.path().join("postgres"),
+        port,
+        fsync: true,
+    };
+    let mut postgres = Postgres::start(options(0)).await.unwrap();
+    let migrating = Secret::new(postgres.url.expose().to_owned());
+    ma2h_hub::migrate::migrate(&migrating).await.unwrap();
+    let hub = TestHub::builder()
+        .set("HUB_DATABASE_URL", postgres.url.expose())
+        .set("HUB_REPUBLISH_AFTER_MS", "2000")
+        .processes(1)
+        .await;
+    let stage = Stage::on(hub).await;
+    let running = Arc::new(AtomicBool::new(true));
+    let mut workers = JoinSet::new();
+    for number in 0..WORKERS {
+        let load = Load::of(&stage, number);
+        let running = Arc::clone(&running);
+        workers.spawn(async move { load.run(&running).await });
+    }
+    for _ in 0..KILLS_EACH {
+        stage.sink.await_received(stage.sink.received().len() + 5).await;
+        let port = postgres.port;
+        postgres.kill().await.unwrap();
+        postgres = Postgres::start(options(port)).await.unwrap();
+    }
+    stage.sink.await_received(stage.sink.received().len() + 5).await;
+    running.store(false, Ordering::Relaxed);
+    let told: HashMap<String, Told> = workers.join_all().await.into_iter().flatten().collect();
+    check(&stage, told).await;
+    drop(postgres);
 }
 
 /// The whole of NATS is gone, with all it held; the relay publishes again what is due.
@@ -114,8 +195,8 @@ async fn pushed(stage: &Stage, id: &str) -> Value {
 /// One client's endless work: submit, then end the ask in one of three ways.
 struct Load {
     number: usize,
-    agents: Vec<hub_testkit::Agent>,
-    humans: Vec<hub_testkit::Human>,
+    agent: Persistent,
+    human: Persistent,
     ask: Value,
 }
 
@@ -124,8 +205,8 @@ impl Load {
         let urls = stage.hub.base_urls();
         Self {
             number,
-            agents: urls.iter().map(|url| stage.agent.on(url)).collect(),
-            humans: urls.iter().map(|url| stage.alice.on(url)).collect(),
+            agent: Persistent::new(&stage.agent, urls),
+            human: Persistent::new(&stage.alice, urls),
             ask: stage.confirm_with_push(),
         }
     }
@@ -136,85 +217,41 @@ impl Load {
             if !running.load(Ordering::Relaxed) {
                 break;
             }
-            let (id, ask) = self.submit(round).await;
+            let mut ask = self.ask.clone();
+            ask["idempotency_key"] = json!(format!("{}-{round}", self.number));
+            let id = self.submit(round, &ask).await;
             told.insert(id.clone(), self.end(round, &id).await);
-            let again = self
-                .until_answered(
-                    round,
-                    |gateway| self.agents[gateway].clone(),
-                    "/v1/messages",
-                    &ask,
-                )
-                .await;
-            assert_eq!(
-                again.expect(202)["id"],
-                id.as_str(),
-                "a retry of an accepted submit made another message"
-            );
+            let again = self.submit(round + 1, &ask).await;
+            assert_eq!(again, id, "a retry of an accepted submit made another message");
         }
         told
     }
 
-    /// With the same key until a gateway answers, as §8.1 says.
-    async fn submit(&self, round: usize) -> (String, Value) {
-        let mut ask = self.ask.clone();
-        ask["idempotency_key"] = json!(format!("{}-{round}", self.number));
-        let reply = self
-            .until_answered(
-                round,
-                |gateway| self.agents[gateway].clone(),
-                "/v1/messages",
-                &ask,
-            )
-            .await;
-        (reply.expect(202)["id"].as_str().unwrap().to_owned(), ask)
+    async fn submit(&self, round: usize, ask: &Value) -> String {
+        let reply = self.agent.post(self.number + round, "/v1/messages", ask).await;
+        reply.expect(202);
+        reply.text_at("id")
     }
 
     async fn end(&self, round: usize, id: &str) -> Told {
         let mut told = Told::default();
-        let answer = json!({"resolution": "answered", "value": "approve"});
+        let first = self.number + round;
         if round % 3 != 0 {
-            let path = format!("/v1/messages/{id}/resolve");
+            let answer = json!({"resolution": "answered", "value": "approve"});
             let reply = self
-                .until_answered(round, |gateway| self.humans[gateway].clone(), &path, &answer)
+                .human
+                .post(first, &format!("/v1/messages/{id}/resolve"), &answer)
                 .await;
             told.note(&reply, true);
         }
         if round % 3 != 1 {
-            let path = format!("/v1/messages/{id}/cancel");
             let reply = self
-                .until_answered(round, |gateway| self.agents[gateway].clone(), &path, &json!({}))
+                .agent
+                .post(first, &format!("/v1/messages/{id}/cancel"), &json!({}))
                 .await;
             told.note(&reply, false);
         }
         told
-    }
-
-    /// Tries the gateways in turn until one gives an answer that is not a 5xx.
-    async fn until_answered<A>(
-        &self,
-        round: usize,
-        caller: impl Fn(usize) -> A,
-        path: &str,
-        body: &Value,
-    ) -> Reply
-    where
-        A: std::ops::Deref<Target = hub_testkit::Api>,
-    {
-        for attempt in 0..600 {
-            let api = caller((self.number + round + attempt) % self.agents.len());
-            let request = api
-                .request(http::Method::POST, path)
-                .timeout(Duration::from_secs(20))
-                .header("content-type", "application/json")
-                .body(body.to_string());
-            match Reply::try_of(request).await {
-                Ok(reply) if !reply.status.is_server_error() => return reply,
-                // A gateway that is down answers at once; let it come back.
-                _ => tokio::time::sleep(Duration::from_millis(50)).await,
-            }
-        }
-        panic!("no gateway answered {path}");
     }
 }
 

@@ -8,7 +8,7 @@ use tonic::service::interceptor::InterceptedService;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Status};
 
-use super::Error;
+use super::{Error, roster};
 use crate::config;
 use crate::telemetry::{self, HEADER};
 
@@ -42,7 +42,10 @@ pub fn channel(peers: &config::Peers, urls: &[String]) -> Result<Channel, Error>
         return Err(Error::TooManyPeers { max: PEERS_MAX });
     }
     let endpoints: Result<Vec<_>, _> = urls.iter().map(|url| endpoint(peers, url)).collect();
-    Ok(Channel::balance_list(endpoints?.into_iter()))
+    Ok(roster::channel(
+        endpoints?,
+        Duration::from_millis(peers.keepalive_ms),
+    ))
 }
 
 fn endpoint(peers: &config::Peers, url: &str) -> Result<Endpoint, Error> {

@@ -2,6 +2,7 @@
 
 mod call;
 mod channel;
+mod roster;
 mod server;
 mod status;
 #[cfg(test)]

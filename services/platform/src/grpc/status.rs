@@ -10,6 +10,7 @@ pub fn problem_to_status(problem: &Problem) -> Status {
     let details = common::Problem {
         code: problem.code.as_str().to_owned(),
         message: problem.message.clone(),
+        retry_after_seconds: problem.retry_after_seconds,
     };
     Status::with_details(
         code_of(problem.code),
@@ -32,7 +33,11 @@ pub fn status_to_problem(status: &Status) -> Problem {
 pub(super) fn carried(status: &Status) -> Option<Problem> {
     let details = common::Problem::decode(status.details()).ok()?;
     let code = details.code.parse().ok()?;
-    Some(Problem::new(code, details.message))
+    Some(Problem {
+        code,
+        message: details.message,
+        retry_after_seconds: details.retry_after_seconds,
+    })
 }
 
 fn code_of(code: ErrorCode) -> Code {
@@ -70,6 +75,8 @@ mod tests {
         let status = problem_to_status(&problem);
         assert_eq!(status.code(), Code::InvalidArgument);
         assert_eq!(status_to_problem(&status), problem);
+        let later = Problem::rate_limited("rate_limit.inbox_depth: reached", 60);
+        assert_eq!(status_to_problem(&problem_to_status(&later)), later);
     }
 
     #[test]

@@ -120,6 +120,34 @@ async fn calls_are_made_again_where_a_replica_hangs() {
     }
 }
 
+/// As a process that is stopped: its kernel still takes connections, and nobody ever answers.
+#[tokio::test]
+async fn a_replica_that_is_frozen_is_no_longer_asked() {
+    let frozen = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let other = start(false).await;
+    let urls = format!("http://{},http://{}", frozen.local_addr().unwrap(), other.addr);
+    let variables = [
+        ("HUB_PRESENCE_URLS", urls.as_str()),
+        ("HUB_PEERS_KEEPALIVE_MS", "100"),
+        ("HUB_PEERS_CALL_TIMEOUT_MS", "200"),
+    ];
+    let variables = variables.map(|(name, value)| (name.to_owned(), value.to_owned()));
+    let peers = Config::load(variables).unwrap().peers;
+    let client = client(&peers);
+    let left = async {
+        // By luck alone the frozen one is missed this often once in 2^40 times.
+        let mut in_a_row = 0;
+        while in_a_row < 40 {
+            in_a_row = if touch(&peers, &client).await.is_ok() {
+                in_a_row + 1
+            } else {
+                0
+            };
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), left).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_refusal_comes_through_and_health_follows_readiness() {
     let replica = start(false).await;
