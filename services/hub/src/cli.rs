@@ -17,6 +17,7 @@ struct CommandLine {
 }
 
 #[derive(Subcommand)]
+#[expect(clippy::doc_markdown, reason = "shown as help, not as documentation")]
 enum Command {
     /// Run the HTTPS edge.
     Gateway,
@@ -29,6 +30,10 @@ enum Command {
     /// Run the four tiers in one process, against a given database and NATS.
     All,
     /// Run a whole hub on this machine, with a PostgreSQL and a NATS of its own.
+    ///
+    /// Everything is kept in .hub, or where HUB_DEV_DIR says. HUB_REPLICAS replicas of each tier run. HUB_DATABASE_URL and
+    /// HUB_NATS_URL are used where given, instead of a private PostgreSQL and NATS. All settings of the tiers apply: see
+    /// `ma2h-hub config --help`.
     Dev(dev::Options),
     /// Bring the database to what this release expects; safe when several do so at once.
     Migrate,
@@ -36,6 +41,8 @@ enum Command {
     #[command(after_long_help = Config::help())]
     Config,
     /// Set up accounts on a running hub.
+    ///
+    /// The deployment admin's token is HUB_ADMIN_TOKEN (or …_FILE).
     Admin(admin::Options),
 }
 

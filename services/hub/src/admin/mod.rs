@@ -14,7 +14,7 @@ pub use client::segment;
 
 use crate::dev::Description;
 
-/// The hub and what to do on it. The deployment admin's token is `HUB_ADMIN_TOKEN` (or `…_FILE`).
+/// The hub and what to do on it.
 #[derive(Args)]
 pub struct Options {
     /// The hub's base URL; that of this machine where left out.

@@ -37,9 +37,7 @@ use hub::Hub;
 use lock::Lock;
 use settings::Settings;
 
-/// Runs until Ctrl-C. Everything is kept in .hub, or where `HUB_DEV_DIR` says; `HUB_REPLICAS` replicas of each tier run;
-/// `HUB_DATABASE_URL` and `HUB_NATS_URL` are used where given instead of a private PostgreSQL and NATS. All settings of
-/// the tiers apply: see `ma2h-hub config --help`.
+/// What the command line says of it.
 #[derive(Args)]
 pub struct Options {
     /// Throw away what an earlier hub left in the folder.

@@ -40,10 +40,7 @@ impl Services {
             what: What::Postgres,
             replica: 0,
         };
-        let child = KeptPostgres {
-            options,
-            running: Some(running),
-        };
+        let child = KeptPostgres { options, running };
         self.postgres = Some(Kept::started(child, pid, slot, board.clone()));
         create_database(&maintenance)
             .await
@@ -68,10 +65,7 @@ impl Services {
             what: What::Nats,
             replica: 0,
         };
-        let child = KeptNats {
-            options,
-            running: Some(running),
-        };
+        let child = KeptNats { options, running };
         self.nats = Some(Kept::started(child, pid, slot, board.clone()));
         Ok(url)
     }

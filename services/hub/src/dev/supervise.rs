@@ -1,5 +1,7 @@
 //! Keeps children running: whoever dies is started again on its address.
 
+use std::io;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use hub_platform::servers::{Nats, NatsOptions, Postgres, PostgresOptions};
@@ -94,9 +96,7 @@ impl Child for TierProcess {
     }
 
     async fn ended(&mut self) -> String {
-        self.wait()
-            .await
-            .map_or_else(|error| error.to_string(), |status| status.to_string())
+        how(self.wait().await)
     }
 
     async fn stop(&mut self) {
@@ -107,61 +107,46 @@ impl Child for TierProcess {
 /// A private PostgreSQL and how it was asked to run.
 pub(crate) struct KeptPostgres {
     pub options: PostgresOptions,
-    pub running: Option<Postgres>,
+    pub running: Postgres,
 }
 
 impl Child for KeptPostgres {
     async fn start(&mut self) -> anyhow::Result<u32> {
-        let running = Postgres::start(self.options.clone()).await?;
-        let pid = running.pid;
-        self.running = Some(running);
-        Ok(pid)
+        self.running = Postgres::start(self.options.clone()).await?;
+        Ok(self.running.pid)
     }
 
     async fn ended(&mut self) -> String {
-        match &self.running {
-            Some(running) => running
-                .wait()
-                .await
-                .map_or_else(|error| error.to_string(), |status| status.to_string()),
-            None => "it does not run".to_owned(),
-        }
+        how(self.running.wait().await)
     }
 
     async fn stop(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.stop().await.ok();
-        }
+        self.running.stop().await.ok();
     }
 }
 
 /// A private NATS and how it was asked to run.
 pub(crate) struct KeptNats {
     pub options: NatsOptions,
-    pub running: Option<Nats>,
+    pub running: Nats,
 }
 
 impl Child for KeptNats {
     async fn start(&mut self) -> anyhow::Result<u32> {
-        let running = Nats::start(self.options.clone()).await?;
-        let pid = running.pid;
-        self.running = Some(running);
-        Ok(pid)
+        self.running = Nats::start(self.options.clone()).await?;
+        Ok(self.running.pid)
     }
 
     async fn ended(&mut self) -> String {
-        match &self.running {
-            Some(running) => running
-                .wait()
-                .await
-                .map_or_else(|error| error.to_string(), |status| status.to_string()),
-            None => "it does not run".to_owned(),
-        }
+        how(self.running.wait().await)
     }
 
     async fn stop(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.stop().await.ok();
-        }
+        self.running.stop().await.ok();
     }
+}
+
+/// How a process ended, for a person.
+fn how(ended: io::Result<ExitStatus>) -> String {
+    ended.map_or_else(|error| error.to_string(), |status| status.to_string())
 }

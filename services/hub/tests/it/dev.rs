@@ -88,6 +88,7 @@ async fn a_command_gets_a_hub_of_two_replicas_and_gives_its_exit_code() {
     let ended = command(dir.path())
         .env("HUB_REPLICAS", "2")
         .args(["--", "sh", "-c", &script])
+        .stdout(Stdio::null())
         .status()
         .await
         .unwrap();
@@ -131,7 +132,11 @@ fn command(dir: &Path) -> Command {
 }
 
 fn start(dir: &Path) -> Child {
-    command(dir).stdout(Stdio::null()).spawn().unwrap()
+    command(dir)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap()
 }
 
 async fn described(dir: &TempDir) -> Description {
