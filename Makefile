@@ -25,7 +25,8 @@ test: ## run every test against a private PostgreSQL and NATS; ARGS are passed t
 bench: ## measure submit, resolve and push, with the processor time of each tier; ARGS as of ma2h-loadtest bench
 	@deploy/dev/prepare
 	@cargo build --release -p ma2h-hub -p ma2h-loadtest
-	@HUB_DEV_DIR=$(TARGET_DIR)/bench-hub HUB_PORT=0 HUB_RATE_LIMIT_REQUESTS_PER_MINUTE=0 \
+	@HUB_DEV_DIR=$(TARGET_DIR)/bench-hub HUB_PORT=0 \
+		HUB_RATE_LIMIT_REQUESTS_PER_MINUTE=0 HUB_RATE_LIMIT_INBOX_DEPTH=0 \
 		exec $(TARGET_DIR)/release/ma2h-hub dev --reset -- \
 		$(TARGET_DIR)/release/ma2h-loadtest bench --hub $(TARGET_DIR)/bench-hub/dev.json $(ARGS)
 

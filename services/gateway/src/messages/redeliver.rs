@@ -1,0 +1,134 @@
+//! `POST /v1/messages/{id}/redeliver` and `POST /v1/redeliver`: a person has Responses pushed again (§8.3).
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use hub_platform::ids::mint;
+use hub_proto::lifecycle::{ListExhaustedRequest, RedeliverExhaustedRequest, RedeliverMessageRequest};
+use ma2h::error::Problem;
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{get, message_id};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::directory::{Author, audit};
+use crate::edge::answer;
+use crate::edge::errors::Refusal;
+use crate::edge::params::{Ids, Params};
+use crate::principal::{Human, Role};
+
+/// The only state of which all are pushed again.
+const EXHAUSTED: &str = "exhausted";
+/// Messages that are put back with one call of lifecycle.
+const CHUNK_MESSAGES: u32 = 500;
+/// Most characters of a host and its port.
+const HOST_CHARS_MAX: usize = 261;
+
+/// `?state=exhausted&host=`
+#[derive(Debug, Deserialize)]
+pub(super) struct AllParams {
+    state: Option<String>,
+    host: Option<String>,
+}
+
+/// One message's Response, whatever became of its push. Takes no body; whatever is sent is not read.
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    Caller(principal): Caller,
+    Ids(id): Ids<String>,
+) -> Result<Response, Refusal> {
+    let operator = principal.human(Role::Operator)?;
+    let id = message_id(&id)?;
+    // What is not there is told before anything is written down.
+    get(&app, &principal, &id).await?;
+    note(&app, operator, &id).await?;
+    let request = RedeliverMessageRequest {
+        account: operator.account.clone(),
+        message_id: id.clone(),
+        // Minted here, so that a reply that is lost can be asked for again (rule 3).
+        redelivery_id: mint("rdl"),
+    };
+    app.ask(async || app.lifecycle.clone().redeliver_message(request.clone()).await)
+        .await?;
+    Ok(answer::json(
+        StatusCode::ACCEPTED,
+        &json!({ "id": id, "state": "due" }),
+    ))
+}
+
+/// All that were given up, of one host or of all.
+pub(super) async fn all(
+    State(app): State<Arc<App>>,
+    Caller(principal): Caller,
+    Params(params): Params<AllParams>,
+) -> Result<Response, Refusal> {
+    let operator = principal.human(Role::Operator)?;
+    if params.state.is_some_and(|state| state != EXHAUSTED) {
+        return Err(Problem::validation("state: expected exhausted").into());
+    }
+    let host = params
+        .host
+        .filter(|host| !host.is_empty())
+        .map(|host| host.to_lowercase());
+    let is_host =
+        |host: &String| host.chars().count() <= HOST_CHARS_MAX && !host.chars().any(char::is_control);
+    if !host.as_ref().is_none_or(is_host) {
+        return Err(Problem::validation("host: expected host or host:port").into());
+    }
+    note(&app, operator, host.as_deref().unwrap_or("all hosts")).await?;
+    let redelivering = redeliver_all(&app, &operator.account, host).await?;
+    Ok(answer::json(
+        StatusCode::ACCEPTED,
+        &json!({ "redelivering": redelivering }),
+    ))
+}
+
+/// Chunk after chunk in the order of the messages, each once: what is given up again meanwhile is not met again.
+async fn redeliver_all(app: &App, account: &str, host: Option<String>) -> Result<u64, Problem> {
+    let redelivery_id = mint("rdl");
+    let mut redelivering = 0;
+    let mut after = None;
+    loop {
+        let list = ListExhaustedRequest {
+            account: account.to_owned(),
+            host: host.clone(),
+            after,
+            limit: CHUNK_MESSAGES,
+        };
+        let chunk = app
+            .ask(async || app.lifecycle.clone().list_exhausted(list.clone()).await)
+            .await?
+            .message_ids;
+        let Some(last) = chunk.last().cloned() else {
+            return Ok(redelivering);
+        };
+        let request = RedeliverExhaustedRequest {
+            account: account.to_owned(),
+            redelivery_id: redelivery_id.clone(),
+            message_ids: chunk,
+        };
+        let reply = app
+            .ask(async || app.lifecycle.clone().redeliver_exhausted(request.clone()).await)
+            .await?;
+        redelivering += u64::from(reply.redelivering);
+        after = Some(last);
+    }
+}
+
+async fn note(app: &App, operator: &Human, target: &str) -> Result<(), Problem> {
+    let author = Author {
+        actor: format!("human:{}", operator.id),
+    };
+    audit::note(
+        &app.pool,
+        &author,
+        &operator.account,
+        "push.redeliver",
+        target,
+        None,
+    )
+    .await
+}

@@ -1,0 +1,35 @@
+-- Erases ended messages with all that belongs to them, and leaves a tombstone of each (§8.2). The transaction holds them
+-- and their pushes. An open message is never erased, whoever asks (design rule 12).
+--
+-- Locks: none beyond those. Indexes: the primary keys of messages, envelopes, pushes, push_attempts, tombstones.
+WITH erased AS (
+    DELETE FROM lifecycle.messages AS message
+    USING unnest($1::text[], $2::text[]) AS asked (account, message_id)
+    WHERE
+        message.account = asked.account
+        AND message.message_id = asked.message_id
+        AND message.terminal_at IS NOT NULL
+    RETURNING message.account, message.message_id, message.agent, message.status
+),
+
+envelopes AS (
+    DELETE FROM lifecycle.envelopes AS envelope
+    USING erased
+    WHERE envelope.account = erased.account AND envelope.message_id = erased.message_id
+),
+
+pushes AS (
+    DELETE FROM lifecycle.pushes AS push
+    USING erased
+    WHERE push.account = erased.account AND push.message_id = erased.message_id
+),
+
+attempts AS (
+    DELETE FROM lifecycle.push_attempts AS attempt
+    USING erased
+    WHERE attempt.account = erased.account AND attempt.message_id = erased.message_id
+)
+
+INSERT INTO lifecycle.tombstones (account, message_id, agent, status, erased_at, deletion_id)
+SELECT erased.account, erased.message_id, erased.agent, erased.status, statement_timestamp(), $3
+FROM erased

@@ -1,0 +1,43 @@
+-- Puts pushes back on the queue: due now, as a new generation with a fresh budget of attempts (§8.3, design rule 5).
+--
+-- Decides: the push was given up; or, where one is asked for by its message ($4), it is in whichever state but expired,
+-- also under a claim, whose outcome then matches nothing. The same call ($3) made before, its reply lost, changes nothing
+-- and is told the same.
+--
+-- Locks: the pushes, by account and id. Index: the primary key of pushes.
+WITH asked AS (
+    SELECT DISTINCT asked.message_id
+    FROM unnest($2::text[]) AS asked (message_id)
+),
+
+held AS MATERIALIZED (
+    SELECT push.message_id, coalesce(push.redelivery_id = $3, false) AS is_repeated
+    FROM lifecycle.pushes AS push
+    INNER JOIN asked ON push.account = $1 AND push.message_id = asked.message_id
+    WHERE
+        push.redelivery_id = $3
+        OR push.state = 'exhausted'
+        OR ($4::boolean AND push.state <> 'expired')
+    ORDER BY push.message_id
+    FOR UPDATE OF push
+),
+
+renewed AS (
+    UPDATE lifecycle.pushes AS push
+    SET
+        state = 'due',
+        generation = push.generation + 1,
+        attempts = 0,
+        started_at = NULL,
+        attempt_at = statement_timestamp(),
+        due_at = statement_timestamp() + $5::bigint * interval '1 millisecond',
+        claim_id = NULL,
+        claim_until = NULL,
+        redelivery_id = $3,
+        traceparent = $6
+    FROM held
+    WHERE push.account = $1 AND push.message_id = held.message_id AND NOT held.is_repeated
+)
+
+SELECT held.message_id, held.is_repeated
+FROM held

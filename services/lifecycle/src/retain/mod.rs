@@ -1,0 +1,142 @@
+//! Retention (§8.2, design rule 12): what has ended is kept for its time, and in the end erased, in small batches; so are
+//! idempotency keys. Nothing that is open is touched.
+
+mod taken;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_platform::db::{self, During};
+use hub_platform::nats::WakeKind;
+use hub_platform::shutdown::Shutdown;
+use tokio_postgres::types::Type;
+
+use crate::erase;
+use crate::pause::Pause;
+use crate::statement::{Statement, TypedValues};
+use crate::tier::{Tier, bigint};
+
+use taken::Taken;
+
+pub(crate) const TAKE: Statement = Statement {
+    name: "take ended messages",
+    sql: include_str!("take.sql"),
+};
+pub(crate) const KEEP: Statement = Statement {
+    name: "keep messages",
+    sql: include_str!("keep.sql"),
+};
+pub(crate) const CLOSE: Statement = Statement {
+    name: "close response tracks",
+    sql: include_str!("close.sql"),
+};
+pub(crate) const PURGE_KEYS: Statement = Statement {
+    name: "purge keys",
+    sql: include_str!("purge_keys.sql"),
+};
+
+/// What the response track says once the Response will never reach the submitter.
+pub(crate) const EXPIRED: &str = "expired";
+
+/// How long a key whose message is open is not looked at again.
+const KEY_POSTPONED: Duration = Duration::from_hours(1);
+
+impl Tier {
+    /// Looks for messages and keys whose time is over until shutdown.
+    pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
+        let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
+        while pause.unless(&shutdown).await {
+            if let Err(error) = self.retain_messages(&shutdown).await {
+                db::report(&error);
+            }
+            if let Err(error) = self.purge_keys(&shutdown).await {
+                db::report(&error);
+            }
+        }
+    }
+
+    /// Chunk after chunk, until one is not full.
+    async fn retain_messages(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+        let batch_max = usize::try_from(self.config.lifecycle.sweep_batch_max).unwrap_or(usize::MAX);
+        while !shutdown.is_triggered() {
+            let taken = db::retry(|| self.retain_chunk()).await?;
+            for (account, message_id) in taken.close.names() {
+                self.announcer
+                    .wake(account, WakeKind::DeliveryUpdated, message_id, EXPIRED);
+            }
+            taken.count();
+            if taken.len() < batch_max {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a chunk nobody else has in hand, and does with each message what its time says.
+    async fn retain_chunk(&self) -> Result<Taken, db::Error> {
+        let config = &self.config.lifecycle;
+        let mut client = TAKE.connection(&self.pool).await?;
+        let transaction = client.transaction().await.during(TAKE.name)?;
+        let values: TypedValues<'_> = &[
+            (&bigint(config.retention_seconds), Type::INT8),
+            (&bigint(config.retention_grace_seconds), Type::INT8),
+            (&i64::from(config.sweep_batch_max), Type::INT8),
+        ];
+        let rows = transaction
+            .query_typed(TAKE.sql, values)
+            .await
+            .during(TAKE.name)?;
+        let taken = Taken::of(&rows).during(TAKE.name)?;
+
+        let (keep, close) = (&taken.keep, &taken.close);
+        if !keep.is_empty() {
+            let values: TypedValues<'_> = &[
+                (&keep.accounts, Type::TEXT_ARRAY),
+                (&keep.message_ids, Type::TEXT_ARRAY),
+                (&taken.kept_from, Type::TIMESTAMPTZ_ARRAY),
+            ];
+            transaction
+                .query_typed(KEEP.sql, values)
+                .await
+                .during(KEEP.name)?;
+        }
+        if !close.is_empty() {
+            let values: TypedValues<'_> = &[
+                (&close.accounts, Type::TEXT_ARRAY),
+                (&close.message_ids, Type::TEXT_ARRAY),
+            ];
+            transaction
+                .query_typed(CLOSE.sql, values)
+                .await
+                .during(CLOSE.name)?;
+        }
+        if !taken.erase.is_empty() {
+            let (accounts, message_ids) = (&taken.erase.accounts, &taken.erase.message_ids);
+            erase::erase(&transaction, accounts, message_ids, None).await?;
+        }
+        transaction.commit().await.during(TAKE.name)?;
+        Ok(taken)
+    }
+
+    /// Chunk after chunk, until one is not full.
+    async fn purge_keys(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
+        let postponed_ms = i64::try_from(KEY_POSTPONED.as_millis()).unwrap_or(i64::MAX);
+        while !shutdown.is_triggered() {
+            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&postponed_ms, Type::INT8)];
+            let rows = db::retry(|| PURGE_KEYS.rows_planned(&self.pool, values)).await?;
+            let Some(row) = rows.first() else {
+                break;
+            };
+            let (taken, purged): (i64, i64) =
+                (|| Ok::<_, tokio_postgres::Error>((row.try_get("taken")?, row.try_get("purged")?)))()
+                    .during(PURGE_KEYS.name)?;
+            metrics::counter!("hub_lifecycle_keys_purged_total")
+                .increment(u64::try_from(purged).unwrap_or_default());
+            if taken < batch_max {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,78 @@
+-- Takes a chunk of ended messages whose time for a look has come, whichever came first, for the length of its
+-- transaction, and says what becomes of each (§8.2, §14.2, design rule 12).
+--
+-- Decides: a message is kept as long as its account asks, at least for the deployment's retention of $1 seconds, from its
+-- terminal on. Then the response track of an ask or task that the agent has not got ends as expired (`close`; before
+-- minor 5 the track knows no such end). After the grace of $2 seconds the message is erased. Until then it is kept, and
+-- `kept_from` says from when on. A push under a live claim is left alone: its outcome comes first.
+--
+-- Locks: the pushes, then the messages, neither waited for: what others hold is passed over, so that replicas share the
+-- work. Indexes: messages_kept, the primary keys of pushes, messages, envelopes, directory.accounts.
+WITH over AS MATERIALIZED (
+    SELECT message.account, message.message_id
+    FROM lifecycle.messages AS message
+    WHERE
+        message.terminal_at IS NOT NULL
+        AND coalesce(message.kept_from, message.terminal_at)
+        <= statement_timestamp() - $1::bigint * interval '1 second'
+    ORDER BY coalesce(message.kept_from, message.terminal_at)
+    LIMIT $3
+),
+
+quiet AS MATERIALIZED (
+    SELECT push.account, push.message_id
+    FROM lifecycle.pushes AS push
+    INNER JOIN over ON push.account = over.account AND push.message_id = over.message_id
+    WHERE push.claim_until IS NULL OR push.claim_until < statement_timestamp()
+    FOR UPDATE OF push SKIP LOCKED
+),
+
+taken AS MATERIALIZED (
+    SELECT message.account, message.message_id, message.terminal_at, message.resolution_id, message.delivery_state
+    FROM lifecycle.messages AS message
+    INNER JOIN over ON message.account = over.account AND message.message_id = over.message_id
+    WHERE
+        (
+            EXISTS (
+                SELECT 1
+                FROM quiet
+                WHERE quiet.account = over.account AND quiet.message_id = over.message_id
+            )
+            OR NOT EXISTS (
+                SELECT 1
+                FROM lifecycle.pushes AS push
+                WHERE push.account = over.account AND push.message_id = over.message_id
+            )
+        )
+        AND coalesce(message.kept_from, message.terminal_at)
+        <= statement_timestamp() - $1::bigint * interval '1 second'
+    FOR UPDATE OF message SKIP LOCKED
+)
+
+SELECT
+    taken.account,
+    taken.message_id,
+    CASE
+        WHEN times.over_at > statement_timestamp() THEN 'keep'
+        WHEN times.gone_at <= statement_timestamp() THEN 'erase'
+        WHEN
+            taken.resolution_id IS NOT NULL
+            AND taken.delivery_state IS NULL
+            AND split_part(envelope.ma2h_version, '.', 2)::bigint >= 5
+            THEN 'close'
+        ELSE 'keep'
+    END AS verdict,
+    CASE WHEN times.over_at > statement_timestamp() THEN times.over_at ELSE times.gone_at END
+    - $1::bigint * interval '1 second' AS kept_from
+FROM taken
+INNER JOIN lifecycle.envelopes AS envelope
+    ON taken.account = envelope.account AND taken.message_id = envelope.message_id
+LEFT JOIN directory.accounts_v1 AS known ON taken.account = known.account
+CROSS JOIN LATERAL (
+    SELECT greatest($1::bigint, known.retention_days * 86400) * interval '1 second' AS kept_for
+) AS retention
+CROSS JOIN LATERAL (
+    SELECT
+        taken.terminal_at + retention.kept_for AS over_at,
+        taken.terminal_at + retention.kept_for + $2::bigint * interval '1 second' AS gone_at
+) AS times
