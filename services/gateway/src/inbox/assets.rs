@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 
-use axum::extract::Path;
 use axum::response::{IntoResponse, Response};
 use http::header::{CACHE_CONTROL, CONTENT_TYPE};
 use ma2h::error::Problem;
 
 use super::page;
+use super::segment::Segment;
 
 /// One file the browser keeps for as long as it likes: another content has another address.
 pub(super) struct Asset {
@@ -72,7 +72,7 @@ impl Asset {
 }
 
 /// `GET /inbox/assets/{name}`.
-pub(super) async fn serve(Path(name): Path<String>) -> Response {
+pub(super) async fn serve(Segment(name): Segment) -> Response {
     for asset in [&STYLE, &SCRIPT, &MARK] {
         if !asset.is_at(&name) {
             continue;

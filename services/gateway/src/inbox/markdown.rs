@@ -26,6 +26,7 @@ static CLEANER: LazyLock<Builder<'static>> = LazyLock::new(|| {
         "code",
         "del",
         "em",
+        "h2",
         "h3",
         "h4",
         "h5",
@@ -75,7 +76,12 @@ pub(crate) fn render(markdown: &str) -> String {
     }
     drawing.close();
     let mut html = String::with_capacity(text.len() * 2);
-    pulldown_cmark::html::push_html(&mut html, drawing.events.into_iter());
+    let highest = drawing.highest.unwrap_or(HeadingLevel::H1);
+    let events = drawing
+        .events
+        .into_iter()
+        .map(|event| below_the_title(event, highest));
+    pulldown_cmark::html::push_html(&mut html, events);
     let mut clean = CLEANER.clean(&html).to_string();
     if cut {
         clean.push_str("<p><em>The rest of this text is too long to show.</em></p>");
@@ -99,6 +105,8 @@ fn shorten(text: &str) -> (&str, bool) {
 struct Drawing<'a> {
     events: Vec<Event<'a>>,
     open: Vec<Open<'a>>,
+    /// Of the headings so far.
+    highest: Option<HeadingLevel>,
 }
 
 /// How an element that the parser opened is to be closed.
@@ -136,12 +144,15 @@ impl<'a> Drawing<'a> {
         let tag = match tag {
             Tag::Link { dest_url, .. } => return self.link(dest_url, false),
             Tag::Image { dest_url, .. } => return self.link(dest_url, true),
-            Tag::Heading { level, .. } => Tag::Heading {
-                level: below_the_title(level),
-                id: None,
-                classes: Vec::new(),
-                attrs: Vec::new(),
-            },
+            Tag::Heading { level, .. } => {
+                self.highest = Some(self.highest.map_or(level, |highest| highest.min(level)));
+                Tag::Heading {
+                    level,
+                    id: None,
+                    classes: Vec::new(),
+                    attrs: Vec::new(),
+                }
+            }
             Tag::HtmlBlock => Tag::Paragraph,
             Tag::CodeBlock(_) => Tag::CodeBlock(pulldown_cmark::CodeBlockKind::Indented),
             Tag::Table(_) => Tag::Table(Vec::new()),
@@ -200,13 +211,26 @@ impl<'a> Drawing<'a> {
     }
 }
 
-/// The page's own headings are the first two levels.
-fn below_the_title(level: HeadingLevel) -> HeadingLevel {
-    match level {
-        HeadingLevel::H1 => HeadingLevel::H3,
-        HeadingLevel::H2 => HeadingLevel::H4,
-        HeadingLevel::H3 => HeadingLevel::H5,
-        HeadingLevel::H4 | HeadingLevel::H5 | HeadingLevel::H6 => HeadingLevel::H6,
+/// Moves headings below the page's own first level, whatever level the text began with.
+fn below_the_title(event: Event<'_>, highest: HeadingLevel) -> Event<'_> {
+    let moved = |level: HeadingLevel| {
+        let level = level as usize - highest as usize + 2;
+        HeadingLevel::try_from(level).unwrap_or(HeadingLevel::H6)
+    };
+    match event {
+        Event::Start(Tag::Heading {
+            level,
+            id,
+            classes,
+            attrs,
+        }) => Event::Start(Tag::Heading {
+            level: moved(level),
+            id,
+            classes,
+            attrs,
+        }),
+        Event::End(TagEnd::Heading(level)) => Event::End(TagEnd::Heading(moved(level))),
+        other => other,
     }
 }
 

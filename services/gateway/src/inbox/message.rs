@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::extract::{Path, State};
+use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
 use ma2h::error::{ErrorCode, Problem};
@@ -14,12 +14,13 @@ use crate::messages;
 
 use super::controls::{self, Complaints, Entry};
 use super::filter::Filter;
+use super::segment::Segment;
 use super::session::{Posted, Session};
 use super::shown::Shown;
 use super::{context, icons, markdown, names, outcome, page, when};
 
 /// `GET /inbox/{id}`.
-pub(super) async fn show(State(app): State<Arc<App>>, session: Session, Path(id): Path<String>) -> Response {
+pub(super) async fn show(State(app): State<Arc<App>>, session: Session, Segment(id): Segment) -> Response {
     match load(&app, &session, &id).await {
         Ok(shown) => {
             let nothing = Entry {
@@ -33,7 +34,7 @@ pub(super) async fn show(State(app): State<Arc<App>>, session: Session, Path(id)
 }
 
 /// `POST /inbox/{id}`. What was taken is shown by the page that the browser is sent to; what was not, at once.
-pub(super) async fn answer(State(app): State<Arc<App>>, Path(id): Path<String>, posted: Posted) -> Response {
+pub(super) async fn answer(State(app): State<Arc<App>>, Segment(id): Segment, posted: Posted) -> Response {
     let Posted { session, fields } = posted;
     let shown = match load(&app, &session, &id).await {
         Ok(shown) => shown,

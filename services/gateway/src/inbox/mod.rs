@@ -18,6 +18,7 @@ mod message;
 mod names;
 mod outcome;
 mod page;
+mod segment;
 pub(crate) mod session;
 mod shown;
 mod when;
@@ -25,7 +26,6 @@ mod when;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::DefaultBodyLimit;
 use axum::middleware;
 use axum::response::Response;
 use axum::routing::{MethodRouter, get, post};
@@ -34,9 +34,6 @@ use ma2h::error::{ErrorCode, Problem};
 use crate::app::App;
 
 use session::Session;
-
-/// The largest form: an answer of several long texts, and room for percent-encoding.
-const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// The pages at `/inbox`. Sets no fallback of its own: the gateway has one.
 pub(crate) fn router() -> Router<Arc<App>> {
@@ -49,7 +46,6 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/inbox/assets/{name}", only(get(assets::serve)))
         .route("/inbox/{id}", only(get(message::show).post(message::answer)))
         .route("/inbox/{id}/{*rest}", only(get(nowhere)))
-        .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(middleware::map_response(headers::set))
 }
 

@@ -13,8 +13,9 @@ fn draws_what_people_write() {
         "a **b** *c* ~~d~~ `e`",
         "<p>a <strong>b</strong> <em>c</em> <del>d</del> <code>e</code></p>",
     );
-    check("# Title", "<h3>Title</h3>");
-    check("###### Small", "<h6>Small</h6>");
+    check("# Title", "<h2>Title</h2>");
+    check("### A\n\n#### B", "<h2>A</h2>\n<h3>B</h3>");
+    check("# A\n\n###### B", "<h2>A</h2>\n<h6>B</h6>");
     check(
         "- [x] one\n- [ ] two",
         "<ul>\n<li>☑ one</li>\n<li>☐ two</li>\n</ul>",
