@@ -33,5 +33,6 @@ bench: ## measure submit, resolve and push, with the processor time of each tier
 fmt: ## format the code
 	@cargo fmt --all
 
-lint: ## what clippy has to say, as continuous integration asks it
+lint: ## check format and lints, as continuous integration does
+	@cargo fmt --all --check
 	@cargo clippy --workspace --all-targets -- -D warnings
