@@ -110,8 +110,9 @@ impl Delivery for Service {
         } = request.into_inner();
         check_owner(&account, &agent)?;
         let host = HostName::parse(&host).map_err(CallError::Refused)?;
+        let method = method.parse().map_err(CallError::Refused)?;
         Ok(Response::new(
-            self.hosts.put(&account, &agent, &host, &method).await?.into(),
+            self.hosts.put(&account, &agent, &host, method).await?.into(),
         ))
     }
 

@@ -1,6 +1,7 @@
 //! What every call shares.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use hub_platform::config::Config;
 use hub_platform::db::{self, Pool, Tier};
@@ -12,11 +13,14 @@ use hub_proto::lifecycle::lifecycle_client::LifecycleClient;
 use hub_proto::presence::presence_client::PresenceClient;
 
 use crate::Error;
+use crate::admin::forget::Turns;
 use crate::auth::cache::Cache;
 use crate::auth::held::Held;
 use crate::discovery::keys::Keys;
-use crate::edge::body::Budget;
-use crate::health::Peers;
+use crate::edge::body;
+use crate::edge::budget::Budget;
+use crate::health::{Answered, Peers};
+use crate::messages::{self, budget::SpentBudgets};
 use crate::presence::Touches;
 use crate::wakes::Wakes;
 
@@ -36,6 +40,8 @@ pub(crate) struct App {
     pub(crate) presence: PresenceClient<TracedChannel>,
     /// The tiers behind this one, for readiness.
     pub(crate) peers: Peers,
+    /// What they answered a moment ago.
+    pub(crate) answered: Answered,
     /// What happened, on whichever replica; hints only.
     pub(crate) wakes: Wakes,
     /// Principals looked up a moment ago.
@@ -44,6 +50,12 @@ pub(crate) struct App {
     pub(crate) held: Held,
     /// What the request bodies in hand may take together.
     pub(crate) bodies: Budget,
+    /// What the large answers on their way may take together.
+    pub(crate) answers: Budget,
+    /// Rate budgets that are known to be spent.
+    pub(crate) spent_budgets: SpentBudgets,
+    /// Changes that delivery takes part in.
+    pub(crate) turns: Turns,
     /// Signs of life on their way to presence.
     pub(crate) touches: Touches,
     /// The hub's public keys, read a moment ago.
@@ -77,10 +89,28 @@ impl App {
                 delivery,
                 presence,
             },
+            answered: Answered::default(),
             wakes: Wakes::new(nats),
             principals: Cache::new(config.gateway.principal_cache_ms),
-            held: Held::new(config.gateway.held_requests_max),
-            bodies: Budget::new(config.gateway.in_flight_bytes_max),
+            held: Held::new(
+                config.gateway.held_requests_max,
+                config.gateway.held_requests_per_credential_max,
+                Duration::from_millis(config.gateway.principal_cache_ms),
+            ),
+            bodies: Budget::new(
+                "request bodies",
+                config.gateway.in_flight_bytes_max,
+                config.gateway.in_flight_bytes_per_credential_max,
+                body::bytes_max(&config.limits),
+            ),
+            answers: Budget::new(
+                "large answers",
+                config.gateway.answer_bytes_max,
+                config.gateway.in_flight_bytes_per_credential_max,
+                messages::answer_bytes_max(&config.limits),
+            ),
+            spent_budgets: SpentBudgets::default(),
+            turns: Turns::default(),
             touches: Touches::default(),
             keys: Keys::default(),
             public_url,

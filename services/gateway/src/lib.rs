@@ -76,6 +76,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     )?);
     shutdown.spawn(wakes::listen(app.clone()));
     shutdown.spawn(auth::held::watch(app.clone()));
+    shutdown.spawn(messages::beat::run(app.clone()));
     edge::serve(&config, listener, routes(app), &shutdown).await?;
     shutdown.drained(BACKGROUND_GRACE).await;
     Ok(())
@@ -83,7 +84,13 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
 
 /// The migrations of schema `directory`: name and SQL, oldest first.
 pub fn migrations() -> Vec<(&'static str, &'static str)> {
-    vec![("V1__directory", include_str!("../migrations/V1__directory.sql"))]
+    vec![
+        ("V1__directory", include_str!("../migrations/V1__directory.sql")),
+        (
+            "V2__published_policies",
+            include_str!("../migrations/V2__published_policies.sql"),
+        ),
+    ]
 }
 
 /// Every statement the gateway runs: what it is called in logs, and its SQL.
@@ -100,5 +107,5 @@ fn routes(app: Arc<App>) -> Router {
         .merge(discovery::router())
         .merge(health::router())
         .merge(inbox::router());
-    edge::around(routes).with_state(app)
+    edge::around(routes, app)
 }

@@ -78,7 +78,7 @@ impl Reader {
         loop {
             let notice = tokio::select! {
                 notice = self.subscription.next() => notice,
-                () = self.hold.ended() => return None,
+                _ = self.hold.ended() => return None,
                 () = self.app.shutdown.requested() => return None,
             };
             match notice {

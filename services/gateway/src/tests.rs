@@ -16,14 +16,17 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::app::App;
+use crate::auth::cache::Known;
 use crate::auth::secret;
 use crate::principal::{Agent, Credential, Human, Principal, Role};
 use crate::routes;
 
 const ADMIN: &str = "ma2h_admin_test";
-const AGENT: &str = "ma2h_agent_test";
-const OWNER: &str = "ma2h_human_owner";
-const VIEWER: &str = "ma2h_human_viewer";
+const AGENT: &str = "ma2h_agent_0123456789abcdefghijklmnopqrstuvwxyz-_ABCDE";
+const OWNER: &str = "ma2h_human_0123456789abcdefghijklmnopqrstuvwxyz-_ABCDE";
+const VIEWER: &str = "ma2h_human_EDCBA_-zyxwvutsrqponmlkjihgfedcba9876543210";
+/// As well formed as any.
+const UNKNOWN: &str = "ma2h_agent_EDCBA_-zyxwvutsrqponmlkjihgfedcba9876543210";
 
 /// A gateway whose peers are nowhere.
 struct Gateway {
@@ -69,7 +72,7 @@ impl Gateway {
             };
             self.app
                 .principals
-                .put(self.app.principals.ticket(), credential, &Principal::Human(human));
+                .put(self.app.principals.ticket(), credential, Known::Principal(Principal::Human(human)));
         }
         let credential = Credential::Token(secret::digest(AGENT));
         let agent = Agent {
@@ -79,7 +82,7 @@ impl Gateway {
         };
         self.app
             .principals
-            .put(self.app.principals.ticket(), credential, &Principal::Agent(agent));
+            .put(self.app.principals.ticket(), credential, Known::Principal(Principal::Agent(agent)));
     }
 
     async fn call(

@@ -102,13 +102,26 @@ impl Wakes {
             // Without a receiver it was dropped just now.
             let _ = sender.send(Notice::Wake(wake.clone()));
         }
+        self.changed(&wake.account, &wake.id);
+    }
+
+    /// Has the waiters for one message look again.
+    pub(crate) fn changed(&self, account: &str, message_id: &str) {
         let key = MessageKey {
-            account: wake.account.clone(),
-            message_id: wake.id.clone(),
+            account: account.to_owned(),
+            message_id: message_id.to_owned(),
         };
         if let Some(sender) = lock(&self.messages).get(&key) {
             sender.send_replace(());
         }
+    }
+
+    /// Account and id of every message that is waited for here.
+    pub(crate) fn waited_for(&self) -> Vec<(String, String)> {
+        let messages = lock(&self.messages);
+        let keys = messages.keys();
+        keys.map(|key| (key.account.clone(), key.message_id.clone()))
+            .collect()
     }
 
     /// Has every waiter here look again.
@@ -195,7 +208,7 @@ pub(crate) async fn listen(app: Arc<App>) {
             }
             Some(WakeEvent::Wake(wake)) => app.wakes.dispatch(&wake),
             Some(WakeEvent::Resync) => app.wakes.resync(),
-            // It restores itself and does not end; were it to, waiters would still look at each beat.
+            // It restores itself and does not end; were it to, waiters would still be told at each beat.
             None => return tracing::error!("the wake feed ended"),
         }
     }
@@ -267,7 +280,7 @@ mod tests {
             wakes.watch_message("acme", "msg_1"),
         );
         drop(one);
-        assert_eq!(lock(&wakes.messages).len(), 1);
+        assert_eq!(wakes.waited_for(), [("acme".to_owned(), "msg_1".to_owned())]);
         drop(other);
         drop(wakes.subscribe("acme"));
         assert!(lock(&wakes.messages).is_empty() && lock(&wakes.accounts).is_empty());

@@ -6,6 +6,7 @@ mod announce;
 mod clock;
 mod column;
 mod conclude;
+mod erase;
 mod error;
 mod expire;
 mod list;
@@ -15,6 +16,7 @@ mod principal;
 mod push;
 mod read;
 mod response;
+mod retain;
 mod service;
 mod statement;
 mod submit;
@@ -61,11 +63,14 @@ pub fn migrations() -> TierMigrations {
         migrations: vec![
             ("V1__messages", include_str!("../migrations/V1__messages.sql")),
             ("V2__pushes", include_str!("../migrations/V2__pushes.sql")),
+            ("V3__limits", include_str!("../migrations/V3__limits.sql")),
+            ("V4__retention", include_str!("../migrations/V4__retention.sql")),
+            ("V5__redelivery", include_str!("../migrations/V5__redelivery.sql")),
         ],
     }
 }
 
-/// Serves the tier until shutdown: its calls, the sweep for expiry and the relay of pushes.
+/// Serves the tier until shutdown: its calls, the sweep for expiry, retention and the relay of pushes.
 pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
     let pool = db::connect(&config.database, db::Tier::Lifecycle)?;
     let nats = nats::connect(&config.nats).await?;
@@ -79,6 +84,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     let mut tasks = JoinSet::new();
     tasks.spawn(announcing);
     tasks.spawn(Arc::clone(&tier).sweep(shutdown.clone()));
+    tasks.spawn(Arc::clone(&tier).retain(shutdown.clone()));
     tasks.spawn(Arc::clone(&tier).relay(jobs, shutdown.clone()));
 
     let service = LifecycleServer::new(Service::new(tier, shutdown.clone()))

@@ -6,9 +6,7 @@ use hub_platform::grpc::problem_to_status;
 use hub_platform::shutdown::Shutdown;
 use hub_proto::lifecycle::lifecycle_server::Lifecycle;
 use hub_proto::lifecycle::{
-    CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, GetMessageReply, GetMessageRequest,
-    ListAttemptsReply, ListAttemptsRequest, ListMessagesReply, ListMessagesRequest, Outcome,
-    ResolveMessageRequest, SettlePushesReply, SettlePushesRequest, SubmitMessageReply, SubmitMessageRequest,
+    CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, DeleteMessageReply, DeleteMessageRequest, FindChangedReply, FindChangedRequest, GetMessageReply, GetMessageRequest, ListAttemptsReply, ListAttemptsRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply, SettlePushesRequest, SubmitMessageReply, SubmitMessageRequest,
 };
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
@@ -70,6 +68,13 @@ impl Lifecycle for Service {
         answer(self.tier.get(request.into_inner()).await)
     }
 
+    async fn find_changed(
+        &self,
+        request: Request<FindChangedRequest>,
+    ) -> Result<Response<FindChangedReply>, Status> {
+        answer(self.tier.find_changed(request.into_inner()).await)
+    }
+
     async fn list_messages(
         &self,
         request: Request<ListMessagesRequest>,
@@ -93,11 +98,42 @@ impl Lifecycle for Service {
             .await
     }
 
+    async fn delete_message(
+        &self,
+        request: Request<DeleteMessageRequest>,
+    ) -> Result<Response<DeleteMessageReply>, Status> {
+        self.finish(|tier| async move { tier.delete(request.into_inner()).await })
+            .await
+    }
+
     async fn list_attempts(
         &self,
         request: Request<ListAttemptsRequest>,
     ) -> Result<Response<ListAttemptsReply>, Status> {
         answer(self.tier.attempts(request.into_inner()).await)
+    }
+
+    async fn redeliver_message(
+        &self,
+        request: Request<RedeliverMessageRequest>,
+    ) -> Result<Response<RedeliverMessageReply>, Status> {
+        self.finish(|tier| async move { tier.redeliver(request.into_inner()).await })
+            .await
+    }
+
+    async fn list_exhausted(
+        &self,
+        request: Request<ListExhaustedRequest>,
+    ) -> Result<Response<ListExhaustedReply>, Status> {
+        answer(self.tier.exhausted(request.into_inner()).await)
+    }
+
+    async fn redeliver_exhausted(
+        &self,
+        request: Request<RedeliverExhaustedRequest>,
+    ) -> Result<Response<RedeliverExhaustedReply>, Status> {
+        self.finish(|tier| async move { tier.redeliver_exhausted(request.into_inner()).await })
+            .await
     }
 
     async fn claim_pushes(

@@ -4,7 +4,7 @@ use hub_platform::db::{Client, During, Error, Pool};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::{conclude, expire, list, push, read, submit};
+use crate::{conclude, erase, expire, list, push, read, retain, submit};
 
 /// The values of a statement's parameters.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -62,11 +62,13 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
     }
     const {
         &[
+            entry(&submit::CHARGE),
             entry(&submit::INSERT),
             entry(&submit::ORIGINAL),
             entry(&submit::REPEATED),
             entry(&submit::RESERVE),
             entry(&read::MESSAGE),
+            entry(&read::CHANGED),
             entry(&read::STAMP),
             entry(&read::ATTEMPTS),
             entry(&read::PUSH),
@@ -76,11 +78,21 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&conclude::OUTCOME),
             entry(&expire::EXPIRE),
             entry(&expire::OVERDUE),
+            entry(&retain::TAKE),
+            entry(&retain::KEEP),
+            entry(&retain::CLOSE),
+            entry(&retain::PURGE_KEYS),
+            entry(&erase::HOLD_PUSH),
+            entry(&erase::HOLD),
+            entry(&erase::ERASE),
+            entry(&erase::TOMBSTONE),
             entry(&push::CLAIM),
             entry(&push::HELD),
             entry(&push::SETTLE),
             entry(&push::RELAY),
             entry(&push::BACKLOG),
+            entry(&push::REDELIVER),
+            entry(&push::EXHAUSTED),
         ]
     }
 }

@@ -31,11 +31,11 @@ impl Tier {
 
     /// How long a published job may stay unclaimed before the relay publishes it again.
     pub(crate) fn republish_after_ms(&self) -> i64 {
-        millis(self.config.lifecycle.republish_after_ms)
+        bigint(self.config.lifecycle.republish_after_ms)
     }
 }
 
-/// A configured time as PostgreSQL takes it; the ranges of the configuration keep it far from the limit.
-pub(crate) fn millis(configured: u64) -> i64 {
+/// A configured number as PostgreSQL takes it; the ranges of the configuration keep it far from the limit.
+pub(crate) fn bigint(configured: u64) -> i64 {
     i64::try_from(configured).unwrap_or(i64::MAX)
 }

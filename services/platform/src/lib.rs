@@ -3,6 +3,7 @@
 
 pub mod backoff;
 pub mod config;
+pub mod cpu;
 pub mod db;
 pub mod grpc;
 pub mod health;

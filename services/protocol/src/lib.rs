@@ -21,7 +21,9 @@ pub mod response;
 #[cfg(test)]
 mod samples;
 pub mod seal;
+pub mod secret;
 pub mod sign;
+pub mod status;
 pub mod submit;
 pub mod task;
 pub mod timestamp;

@@ -11,6 +11,7 @@
 pub mod browser;
 pub mod certificates;
 pub mod client;
+pub mod collector;
 pub mod database;
 pub mod envelope;
 pub mod eventually;
@@ -21,6 +22,7 @@ pub mod sink;
 
 pub use browser::Browser;
 pub use client::{Account, Agent, Api, Human, Reply};
+pub use collector::Collector;
 pub use eventually::{eventually, eventually_within};
 pub use hub::{TestHub, TestHubBuilder};
 pub use ma2h_hub::install_tls_provider;

@@ -1,7 +1,7 @@
 //! A hub of real processes, which a test may kill and start again.
 
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use hub_platform::config::Config;
@@ -13,6 +13,8 @@ use crate::run::Run;
 /// Processes of each tier.
 pub struct Processes {
     base_urls: Vec<String>,
+    logs: PathBuf,
+    metrics: Vec<String>,
     replicas: Vec<(Tier, TierProcess)>,
 }
 
@@ -28,10 +30,13 @@ impl Processes {
         tokio::fs::create_dir_all(&logs)
             .await
             .expect("create a folder for logs");
-        let mut replicas = Vec::new();
+        let (mut replicas, mut metrics) = (Vec::new(), Vec::new());
         for (tier, ports) in &ports {
             for (number, port) in ports.iter().enumerate() {
-                let config = listening(&config, *tier, *port);
+                let mut config = listening(&config, *tier, *port);
+                let address = SocketAddr::from((Ipv4Addr::LOCALHOST, reserve_port()));
+                config.listen.metrics_addr = Some(address);
+                metrics.push(format!("http://{address}/metrics"));
                 let log = logs.join(format!("{tier}-{number}.log"));
                 let mut process = TierProcess::new(program.clone(), *tier, config, log);
                 process.start().expect("start a tier");
@@ -44,8 +49,20 @@ impl Processes {
                 .iter()
                 .map(|port| format!("https://127.0.0.1:{port}"))
                 .collect(),
+            logs,
+            metrics,
             replicas,
         }
+    }
+
+    /// The folder with the log of each process.
+    pub fn logs(&self) -> &Path {
+        &self.logs
+    }
+
+    /// Where each process gives its metrics.
+    pub fn metrics(&self) -> &[String] {
+        &self.metrics
     }
 
     /// Every gateway.

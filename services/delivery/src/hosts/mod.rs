@@ -3,6 +3,7 @@
 mod name;
 
 use hub_platform::db::{self, Client, During as _, Pool};
+use ma2h::callback::Verification;
 use ma2h::error::Problem;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -54,11 +55,8 @@ impl Hosts {
         account: &str,
         agent: &str,
         host: &HostName,
-        method: &str,
+        method: Verification,
     ) -> Result<CallbackHost, CallError> {
-        if method != "operator" {
-            return Err(Problem::invalid_field("method must be operator").into());
-        }
         let row = db::retry(|| self.insert(account, agent, host, method)).await?;
         let Some(row) = row else {
             let message = format!("host: an agent has at most {HOSTS_PER_AGENT_MAX} callback hosts");
@@ -106,7 +104,7 @@ impl Hosts {
         account: &str,
         agent: &str,
         host: &HostName,
-        method: &str,
+        method: Verification,
     ) -> Result<Option<Row>, CallError> {
         let client = self.client().await?;
         let statement = client
@@ -120,7 +118,7 @@ impl Hosts {
                     &account,
                     &agent,
                     &host.as_str(),
-                    &method,
+                    &method.as_str(),
                     &"verified",
                     &HOSTS_PER_AGENT_MAX,
                 ],

@@ -1,52 +1,20 @@
 //! How an agent's mailbox entries are signed, and the body of its `bearer` and `apikey` callbacks (§9.2, §9.7).
 
-use std::str::FromStr;
 use std::sync::Arc;
 
 use hub_platform::db::{self, Client, During as _, Pool};
 use hub_platform::ids;
-use ma2h::error::Problem;
+use ma2h::secret;
+use ma2h::sign::Algorithm;
 use time::OffsetDateTime;
 use tokio_postgres::types::ToSql;
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
-use crate::vault::{KeyEncryptionKey, Place, SealError, Sealed, Table, VALUE_BYTES_MAX, agent_owner};
+use crate::vault::{KeyEncryptionKey, Place, SealError, Sealed, Table, agent_owner};
 
 pub(super) const PUT: &str = include_str!("put_entry.sql");
 pub(super) const READ: &str = include_str!("read_entry.sql");
-
-/// How something is signed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Algorithm {
-    /// With a secret that the agent has as well.
-    HmacSha256,
-    /// With the hub's own key, whose public half is published.
-    #[default]
-    Ed25519,
-}
-
-impl Algorithm {
-    /// As the wire has it.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::HmacSha256 => "hmac-sha256",
-            Self::Ed25519 => "ed25519",
-        }
-    }
-}
-
-impl FromStr for Algorithm {
-    type Err = Problem;
-
-    fn from_str(text: &str) -> Result<Self, Problem> {
-        match text {
-            "hmac-sha256" => Ok(Self::HmacSha256),
-            "ed25519" => Ok(Self::Ed25519),
-            _ => Err(Problem::invalid_field("alg: expected hmac-sha256 or ed25519")),
-        }
-    }
-}
 
 /// The public side of an agent's entry key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -79,23 +47,13 @@ impl EntryKeys {
         secret: Option<&str>,
     ) -> Result<EntryKeyInfo, CallError> {
         let version = ids::mint("key");
-        let sealed = match (algorithm, secret) {
-            (Algorithm::HmacSha256, Some(secret)) if (1..=VALUE_BYTES_MAX).contains(&secret.len()) => {
-                let owner = agent_owner(agent);
-                Some(
-                    self.kek
-                        .seal(&place(account, &owner, &version), secret.as_bytes())?,
-                )
-            }
-            (Algorithm::Ed25519, None) => None,
-            (Algorithm::HmacSha256, _) => {
-                let message = format!("secret: hmac-sha256 expects one of 1 to {VALUE_BYTES_MAX} bytes");
-                return Err(Problem::invalid_field(message).into());
-            }
-            (Algorithm::Ed25519, Some(_)) => {
-                return Err(Problem::invalid_field("secret: ed25519 takes none").into());
-            }
+        secret::check_entry_key(algorithm, secret)?;
+        let owner = agent_owner(agent);
+        let seal = |secret: &str| {
+            self.kek
+                .seal(&place(account, &owner, &version), secret.as_bytes())
         };
+        let sealed = secret.map(seal).transpose()?;
         let kek_id = sealed.as_ref().map(|_| self.kek.id());
         let columns: [&(dyn ToSql + Sync); 6] =
             [&account, &agent, &version, &algorithm.as_str(), &sealed, &kek_id];

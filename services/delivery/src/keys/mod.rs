@@ -4,7 +4,7 @@ mod entry;
 mod hub;
 
 pub(crate) use entry::open_secret;
-pub use entry::{Algorithm, EntryKeyInfo, EntryKeys};
+pub use entry::{EntryKeyInfo, EntryKeys};
 pub use hub::{HubKey, HubKeys, PublicKey};
 
 /// The statements of this module, by name.

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use hub_platform::db::{self, Client, During as _, Pool, Transaction};
 use ma2h::error::Problem;
+use ma2h::secret;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 use zeroize::Zeroizing;
@@ -38,8 +39,6 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[
 
 /// References one owner may have.
 const REFERENCES_PER_OWNER_MAX: i64 = 256;
-/// Length of a secret's value.
-pub(crate) const VALUE_BYTES_MAX: usize = 8 * 1024;
 
 /// Whether a version is the one in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -100,11 +99,7 @@ impl Vault {
     /// Puts a value in force. The one before it is retiring from then on, the one before that is gone. The value in
     /// force put again changes nothing, so that a put whose answer was lost can be repeated.
     pub async fn put(&self, reference: &Reference, value: &str) -> Result<SecretInfo, CallError> {
-        if value.is_empty() || value.len() > VALUE_BYTES_MAX {
-            return Err(
-                Problem::invalid_field(format!("value: expected 1 to {VALUE_BYTES_MAX} bytes")).into(),
-            );
-        }
+        secret::check_value("value", value)?;
         let created_at = db::retry(|| self.put_once(reference, value)).await?;
         Ok(SecretInfo {
             reference: reference.name().to_owned(),

@@ -10,7 +10,7 @@ use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::{Value, json};
 
-use super::Manager;
+use super::{Manager, forget};
 use super::manager::admin;
 use crate::app::App;
 use crate::auth::{self, Caller};
@@ -50,15 +50,12 @@ pub(super) async fn list(
 ) -> Result<Response, Refusal> {
     admin(&principal)?;
     let page = params.page()?;
-    let mut accounts = accounts::list(&app.pool, &page).await?;
-    let next_cursor = page.cut(&mut accounts, |account| &account.id);
-    let accounts = accounts
-        .iter()
-        .map(|account| body(&app.config, account))
-        .collect();
-    Ok(answer::json(
-        StatusCode::OK,
-        &answer::page("accounts", accounts, next_cursor),
+    let found = accounts::list(&app.pool, &page).await?;
+    Ok(page.answer(
+        "accounts",
+        found,
+        |account| &account.id,
+        |account| body(&app.config, account),
     ))
 }
 
@@ -85,10 +82,10 @@ pub(super) async fn update(
     let policy_patch = fields.patched_object("policy")?;
     fields.finish()?;
     let changes = json!({ "name": new_name, "policy": policy_patch.clone().value() });
-    let patch = |stored| match policy_patch {
+    let patch = |stored| match &policy_patch {
         Patched::Kept => Ok(stored),
         Patched::Reset => Ok(json!({})),
-        Patched::Set(patch) => policy::merge(&app.config, stored, patch),
+        Patched::Set(patch) => policy::merge(&app.config, stored, patch.clone()),
     };
     let updated = accounts::update(
         &app.pool,
@@ -104,9 +101,11 @@ pub(super) async fn update(
     ))
 }
 
-/// `DELETE /admin/v1/accounts/{account}`
+/// `DELETE /admin/v1/accounts/{account}`. Its secrets, keys and hosts go with it, and so what it still owes is sent no more.
 pub(super) async fn delete(State(app): State<Arc<App>>, manager: Manager) -> Result<Response, Refusal> {
-    accounts::delete(&app.pool, &manager.author, &manager.account).await?;
+    let _turn = app.turns.take().await?;
+    let forget = || forget::account(&app, &manager.account);
+    accounts::delete(&app.pool, &manager.author, &manager.account, forget).await?;
     auth::revoked(&app, &manager.account, "").await;
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }

@@ -5,14 +5,11 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
-use hub_proto::delivery::{
-    DeleteCallbackHostRequest, DeleteSecretRequest, ListCallbackHostsRequest, ListSecretsRequest,
-};
-use ma2h::error::{ErrorCode, Problem};
+use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::{Map, Value, json};
 
-use super::Manager;
+use super::{Manager, forget};
 use crate::app::App;
 use crate::auth;
 use crate::directory::agents::{self, Labels};
@@ -39,7 +36,9 @@ pub(super) async fn create(
     let given = fields.patched_object("labels")?.value().unwrap_or_default();
     fields.finish()?;
     let labels = patch_labels(Labels::new(), given)?;
-    let agent = agents::create(&app.pool, &manager.author, &manager.account, &id, labels).await?;
+    let _turn = app.turns.take().await?;
+    let forget = || forget::agent(&app, &manager.account, &id);
+    let agent = agents::create(&app.pool, &manager.author, &manager.account, &id, labels, forget).await?;
     Ok(answer::json(
         StatusCode::CREATED,
         &json!({ "agent": body(&agent) }),
@@ -53,13 +52,8 @@ pub(super) async fn list(
     Params(params): Params<PageParams>,
 ) -> Result<Response, Refusal> {
     let page = params.page()?;
-    let mut agents = agents::list(&app.pool, &manager.account, &page).await?;
-    let next_cursor = page.cut(&mut agents, |agent| &agent.id);
-    let agents = agents.iter().map(body).collect();
-    Ok(answer::json(
-        StatusCode::OK,
-        &answer::page("agents", agents, next_cursor),
-    ))
+    let found = agents::list(&app.pool, &manager.account, &page).await?;
+    Ok(page.answer("agents", found, |agent| &agent.id, body))
 }
 
 /// `PATCH …/agents/{agent}`: labels are merged, null takes one away.
@@ -72,81 +66,27 @@ pub(super) async fn update(
     let id = ids::of_path(agent, ids::is_agent)?;
     let given = fields.patched_object("labels")?;
     fields.finish()?;
-    let patch = |stored| match given {
+    let patch = |stored| match &given {
         Patched::Kept => Ok(stored),
         Patched::Reset => Ok(Labels::new()),
-        Patched::Set(given) => patch_labels(stored, given),
+        Patched::Set(given) => patch_labels(stored, given.clone()),
     };
     let agent = agents::update(&app.pool, &manager.author, &manager.account, &id, patch).await?;
     Ok(answer::json(StatusCode::OK, &json!({ "agent": body(&agent) })))
 }
 
-/// `DELETE …/agents/{agent}`. What delivery keeps of it goes first: a call that fails between can be made again, and an
-/// agent that later gets the same id inherits neither secrets nor hosts.
+/// `DELETE …/agents/{agent}`
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     manager: Manager,
     Ids((_, agent)): Ids<(String, String)>,
 ) -> Result<Response, Refusal> {
     let id = ids::of_path(agent, ids::is_agent)?;
-    agents::require(&app.pool, &manager.account, &id).await?;
-    delete_secrets(&app, &manager.account, &id).await?;
-    delete_callback_hosts(&app, &manager.account, &id).await?;
-    agents::delete(&app.pool, &manager.author, &manager.account, &id).await?;
+    let _turn = app.turns.take().await?;
+    let forget = || forget::agent(&app, &manager.account, &id);
+    agents::delete(&app.pool, &manager.author, &manager.account, &id, forget).await?;
     auth::revoked(&app, &manager.account, &id).await;
     Ok(answer::empty(StatusCode::NO_CONTENT))
-}
-
-async fn delete_secrets(app: &App, account: &str, agent: &str) -> Result<(), Problem> {
-    let listing = ListSecretsRequest {
-        account: account.to_owned(),
-        agent: agent.to_owned(),
-    };
-    let listed = app
-        .ask(async || app.delivery.clone().list_secrets(listing.clone()).await)
-        .await?;
-    for secret in listed.secrets {
-        let deletion = DeleteSecretRequest {
-            account: account.to_owned(),
-            agent: agent.to_owned(),
-            r#ref: secret.r#ref,
-        };
-        gone(
-            app.ask(async || app.delivery.clone().delete_secret(deletion.clone()).await)
-                .await,
-        )?;
-    }
-    Ok(())
-}
-
-async fn delete_callback_hosts(app: &App, account: &str, agent: &str) -> Result<(), Problem> {
-    let listing = ListCallbackHostsRequest {
-        account: account.to_owned(),
-        agent: agent.to_owned(),
-    };
-    let listed = app
-        .ask(async || app.delivery.clone().list_callback_hosts(listing.clone()).await)
-        .await?;
-    for host in listed.hosts {
-        let deletion = DeleteCallbackHostRequest {
-            account: account.to_owned(),
-            agent: agent.to_owned(),
-            host: host.host,
-        };
-        gone(
-            app.ask(async || app.delivery.clone().delete_callback_host(deletion.clone()).await)
-                .await,
-        )?;
-    }
-    Ok(())
-}
-
-/// Gone already, by a call beside this one or a retired secret of the same reference, is as good.
-fn gone<T>(deleted: Result<T, Problem>) -> Result<(), Problem> {
-    match deleted {
-        Err(problem) if problem.code != ErrorCode::NotFound => Err(problem),
-        _ => Ok(()),
-    }
 }
 
 fn patch_labels(mut labels: Labels, patch: Map<String, Value>) -> Result<Labels, Problem> {

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
 use axum::response::Response;
 use ma2h::timestamp;
 use serde_json::{Value, json};
@@ -11,7 +10,6 @@ use serde_json::{Value, json};
 use super::Manager;
 use crate::app::App;
 use crate::directory::audit;
-use crate::edge::answer;
 use crate::edge::errors::Refusal;
 use crate::edge::page::PageParams;
 use crate::edge::params::Params;
@@ -23,13 +21,8 @@ pub(super) async fn list(
     Params(params): Params<PageParams>,
 ) -> Result<Response, Refusal> {
     let page = params.page()?;
-    let mut events = audit::list(&app.pool, &manager.account, &page).await?;
-    let next_cursor = page.cut(&mut events, |event| &event.id);
-    let events = events.iter().map(body).collect();
-    Ok(answer::json(
-        StatusCode::OK,
-        &answer::page("events", events, next_cursor),
-    ))
+    let found = audit::list(&app.pool, &manager.account, &page).await?;
+    Ok(page.answer("events", found, |event| &event.id, body))
 }
 
 fn body(event: &audit::Event) -> Value {

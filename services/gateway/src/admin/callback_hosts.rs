@@ -8,48 +8,33 @@ use axum::response::Response;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostRequest, ListCallbackHostsRequest, PutCallbackHostRequest,
 };
-use ma2h::callback::host_text;
+use ma2h::callback::{Verification, host_text};
 use ma2h::error::Problem;
 use serde_json::{Value, json};
 
-use super::Manager;
+use super::AgentManager;
 use crate::app::App;
-use crate::directory::{agents, ids};
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
 use crate::edge::params::Ids;
 
-/// Most bytes of a host and its port.
-const HOST_BYTES_MAX: usize = 260;
-
 /// `POST …/agents/{agent}/callback-hosts`
 pub(super) async fn create(
     State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent)): Ids<(String, String)>,
+    manager: AgentManager,
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
-    let host = host(&fields.string("host")?)?;
-    let method = fields.string("method")?;
+    let host = host_text(&fields.string("host")?)?;
+    let method: Verification = fields.string("method")?.parse()?;
     fields.finish()?;
-    if method != "operator" {
-        return Err(Problem::invalid_field("method: expected operator, the only one offered").into());
-    }
-    let detail = json!({ "host": host, "method": method });
-    agents::note(
-        &app.pool,
-        &manager.author,
-        &manager.account,
-        &agent,
-        "callback_host.put",
-        &detail,
-    )
-    .await?;
+    let method = method.as_str().to_owned();
+    manager
+        .note(&app, "callback_host.put", &json!({ "host": host, "method": method }))
+        .await?;
     let request = PutCallbackHostRequest {
         account: manager.account,
-        agent,
+        agent: manager.agent,
         host,
         method,
     };
@@ -63,45 +48,30 @@ pub(super) async fn create(
 }
 
 /// `GET …/agents/{agent}/callback-hosts`
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent)): Ids<(String, String)>,
-) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
-    agents::require(&app.pool, &manager.account, &agent).await?;
-    let request = ListCallbackHostsRequest {
-        account: manager.account,
-        agent,
-    };
-    let reply = app
-        .ask(async || app.delivery.clone().list_callback_hosts(request.clone()).await)
-        .await?;
-    let hosts: Vec<_> = reply.hosts.iter().map(body).collect();
+pub(super) async fn list(State(app): State<Arc<App>>, manager: AgentManager) -> Result<Response, Refusal> {
+    manager.require(&app).await?;
+    let hosts: Vec<_> = registered(&app, &manager).await?.iter().map(body).collect();
     Ok(answer::json(StatusCode::OK, &json!({ "callback_hosts": hosts })))
 }
 
-/// `DELETE …/agents/{agent}/callback-hosts/{host}`
+/// `DELETE …/agents/{agent}/callback-hosts/{host}`. Whether it is there is looked up first: the deletion itself may be made
+/// twice, where its reply was lost.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent, given)): Ids<(String, String, String)>,
+    manager: AgentManager,
+    Ids((_, _, typed)): Ids<(String, String, String)>,
 ) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
-    let host = host(&given).map_err(|_| Problem::not_found())?;
-    let detail = json!({ "host": host });
-    agents::note(
-        &app.pool,
-        &manager.author,
-        &manager.account,
-        &agent,
-        "callback_host.delete",
-        &detail,
-    )
-    .await?;
+    let host = host_text(&typed).map_err(|_| Problem::not_found())?;
+    let registered = registered(&app, &manager).await?;
+    if !registered.iter().any(|known| known.host == host) {
+        return Err(Problem::not_found().into());
+    }
+    manager
+        .note(&app, "callback_host.delete", &json!({ "host": host }))
+        .await?;
     let request = DeleteCallbackHostRequest {
         account: manager.account,
-        agent,
+        agent: manager.agent,
         host,
     };
     app.ask(async || app.delivery.clone().delete_callback_host(request.clone()).await)
@@ -109,14 +79,16 @@ pub(super) async fn delete(
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// As a callback's URL is compared with it.
-fn host(text: &str) -> Result<String, Problem> {
-    if text.len() > HOST_BYTES_MAX {
-        return Err(Problem::invalid_field(format!(
-            "host: expected at most {HOST_BYTES_MAX} bytes"
-        )));
-    }
-    host_text(text)
+/// The hosts of an agent, which may not be there any more.
+async fn registered(app: &App, manager: &AgentManager) -> Result<Vec<CallbackHost>, Problem> {
+    let request = ListCallbackHostsRequest {
+        account: manager.account.clone(),
+        agent: manager.agent.clone(),
+    };
+    let reply = app
+        .ask(async || app.delivery.clone().list_callback_hosts(request.clone()).await)
+        .await?;
+    Ok(reply.hosts)
 }
 
 fn body(host: &CallbackHost) -> Value {

@@ -6,53 +6,31 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hub_proto::delivery::{EntryKey, GetEntryKeyRequest, PutEntryKeyRequest};
-use ma2h::error::Problem;
+use ma2h::secret::check_entry_key;
+use ma2h::sign::Algorithm;
 use serde_json::{Value, json};
 
-use super::Manager;
-use super::secrets::value;
+use super::AgentManager;
 use crate::app::App;
-use crate::directory::{agents, ids};
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
-use crate::edge::params::Ids;
 
 /// `PUT …/agents/{agent}/entry-key`
 pub(super) async fn put(
     State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent)): Ids<(String, String)>,
+    manager: AgentManager,
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
-    let alg = fields.string("alg")?;
+    let algorithm: Algorithm = fields.string("alg")?.parse()?;
     let secret = fields.optional_string("secret")?;
+    check_entry_key(algorithm, secret.as_deref())?;
     fields.finish()?;
-    let secret = match (alg.as_str(), secret) {
-        ("hmac-sha256", Some(secret)) => Some(value("secret", secret)?),
-        ("hmac-sha256", None) => {
-            return Err(Problem::invalid_field("secret: required for hmac-sha256").into());
-        }
-        ("ed25519", None) => None,
-        ("ed25519", Some(_)) => {
-            return Err(Problem::invalid_field("secret: ed25519 signs with the hub's own key").into());
-        }
-        _ => return Err(Problem::invalid_field("alg: expected hmac-sha256 or ed25519").into()),
-    };
-    let detail = json!({ "alg": alg });
-    agents::note(
-        &app.pool,
-        &manager.author,
-        &manager.account,
-        &agent,
-        "entry_key.put",
-        &detail,
-    )
-    .await?;
+    let alg = algorithm.as_str().to_owned();
+    manager.note(&app, "entry_key.put", &json!({ "alg": alg })).await?;
     let request = PutEntryKeyRequest {
         account: manager.account,
-        agent,
+        agent: manager.agent,
         alg,
         secret,
     };
@@ -63,16 +41,11 @@ pub(super) async fn put(
 }
 
 /// `GET …/agents/{agent}/entry-key`
-pub(super) async fn get(
-    State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent)): Ids<(String, String)>,
-) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
-    agents::require(&app.pool, &manager.account, &agent).await?;
+pub(super) async fn get(State(app): State<Arc<App>>, manager: AgentManager) -> Result<Response, Refusal> {
+    manager.require(&app).await?;
     let request = GetEntryKeyRequest {
         account: manager.account,
-        agent,
+        agent: manager.agent,
     };
     let key = app
         .ask(async || app.delivery.clone().get_entry_key(request.clone()).await)

@@ -55,13 +55,8 @@ pub(super) async fn list(
     Params(params): Params<PageParams>,
 ) -> Result<Response, Refusal> {
     let page = params.page()?;
-    let mut humans = humans::list(&app.pool, &manager.account, &page).await?;
-    let next_cursor = page.cut(&mut humans, |human| &human.id);
-    let humans = humans.iter().map(body).collect();
-    Ok(answer::json(
-        StatusCode::OK,
-        &answer::page("humans", humans, next_cursor),
-    ))
+    let found = humans::list(&app.pool, &manager.account, &page).await?;
+    Ok(page.answer("humans", found, |human| &human.id, body))
 }
 
 /// `PATCH …/humans/{human}`

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::extract::{FromRequestParts, RawPathParams};
 use axum::http::request::Parts;
 use ma2h::error::Problem;
+use serde_json::Value;
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::directory::{Author, ids};
+use crate::directory::{Author, agents, ids};
 use crate::edge::errors::Refusal;
 use crate::principal::{Principal, Role, not_authorized};
 
@@ -23,16 +24,7 @@ impl FromRequestParts<Arc<App>> for Manager {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let Caller(principal) = Caller::from_request_parts(parts, app).await?;
-        let params = RawPathParams::from_request_parts(parts, app)
-            .await
-            .map_err(|_| Problem::not_found())?;
-        let account = params
-            .iter()
-            .find(|(name, _)| *name == "account")
-            .map(|(_, account)| account.to_owned());
-        let account = account
-            .filter(|account| ids::is_name(account))
-            .ok_or_else(Problem::not_found)?;
+        let account = param(parts, app, "account", ids::is_name).await?;
         authorise(&principal, &account)?;
         Ok(Self {
             account,
@@ -41,6 +33,56 @@ impl FromRequestParts<Arc<App>> for Manager {
             },
         })
     }
+}
+
+/// A caller who may administer the account of the agent that a path names. That there is such an agent, the statements
+/// look for.
+pub(super) struct AgentManager {
+    pub(super) account: String,
+    pub(super) agent: String,
+    author: Author,
+}
+
+impl FromRequestParts<Arc<App>> for AgentManager {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
+        let Manager { account, author } = Manager::from_request_parts(parts, app).await?;
+        Ok(Self {
+            account,
+            agent: param(parts, app, "agent", ids::is_agent).await?,
+            author,
+        })
+    }
+}
+
+impl AgentManager {
+    /// Writes down what is about to be done to the agent's secrets, keys or hosts, or 404.
+    pub(super) async fn note(&self, app: &App, action: &str, detail: &Value) -> Result<(), Problem> {
+        agents::note(&app.pool, &self.author, &self.account, &self.agent, action, detail).await
+    }
+
+    /// 404 where the account has no such agent.
+    pub(super) async fn require(&self, app: &App) -> Result<(), Problem> {
+        agents::require(&app.pool, &self.account, &self.agent).await
+    }
+}
+
+/// An id out of the path; one that breaks its grammar cannot exist.
+async fn param(
+    parts: &mut Parts,
+    app: &Arc<App>,
+    name: &str,
+    is_valid: impl Fn(&str) -> bool,
+) -> Result<String, Problem> {
+    let params = RawPathParams::from_request_parts(parts, app)
+        .await
+        .map_err(|_| Problem::not_found())?;
+    let value = params.iter().find(|(known, _)| *known == name);
+    value
+        .map(|(_, value)| value.to_owned())
+        .filter(|value| is_valid(value))
+        .ok_or_else(Problem::not_found)
 }
 
 /// Another account's administration is the same 404 as that of an account that does not exist.

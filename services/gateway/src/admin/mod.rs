@@ -5,6 +5,7 @@ mod agents;
 mod audit;
 mod callback_hosts;
 mod entry_key;
+pub(crate) mod forget;
 mod humans;
 mod manager;
 mod secrets;
@@ -15,7 +16,7 @@ use std::sync::Arc;
 use axum::Router;
 use axum::routing::{delete, get, patch, post, put};
 
-use manager::Manager;
+use manager::{AgentManager, Manager};
 
 use crate::app::App;
 

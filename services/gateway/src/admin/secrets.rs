@@ -7,49 +7,34 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hub_proto::delivery::{DeleteSecretRequest, ListSecretsRequest, PutSecretRequest, Secret};
 use ma2h::error::Problem;
+use ma2h::secret::{check_reference, check_value, is_reference};
 use serde_json::{Value, json};
 
-use super::Manager;
+use super::AgentManager;
 use crate::app::App;
-use crate::directory::{agents, ids};
+use crate::directory::ids;
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
 use crate::edge::params::Ids;
 
-/// Most characters of a reference.
-const REFERENCE_CHARS_MAX: usize = 256;
-/// Most bytes of a secret.
-pub(super) const VALUE_BYTES_MAX: usize = 4096;
-
 /// `PUT …/agents/{agent}/secrets`
 pub(super) async fn put(
     State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent)): Ids<(String, String)>,
+    manager: AgentManager,
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
     let reference = fields.string("ref")?;
-    if !is_reference(&reference) {
-        let expected = format!("ref: expected 1 to {REFERENCE_CHARS_MAX} characters, no control characters");
-        return Err(Problem::invalid_field(expected).into());
-    }
-    let value = value("value", fields.string("value")?)?;
+    check_reference(&reference)?;
+    let value = fields.string("value")?;
+    check_value("value", &value)?;
     fields.finish()?;
-    let detail = json!({ "ref": reference });
-    agents::note(
-        &app.pool,
-        &manager.author,
-        &manager.account,
-        &agent,
-        "secret.put",
-        &detail,
-    )
-    .await?;
+    manager
+        .note(&app, "secret.put", &json!({ "ref": reference }))
+        .await?;
     let request = PutSecretRequest {
         account: manager.account,
-        agent,
+        agent: manager.agent,
         r#ref: reference,
         value,
     };
@@ -61,45 +46,30 @@ pub(super) async fn put(
 }
 
 /// `GET …/agents/{agent}/secrets`
-pub(super) async fn list(
-    State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent)): Ids<(String, String)>,
-) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
-    agents::require(&app.pool, &manager.account, &agent).await?;
-    let request = ListSecretsRequest {
-        account: manager.account,
-        agent,
-    };
-    let reply = app
-        .ask(async || app.delivery.clone().list_secrets(request.clone()).await)
-        .await?;
-    let secrets: Vec<_> = reply.secrets.iter().map(body).collect();
+pub(super) async fn list(State(app): State<Arc<App>>, manager: AgentManager) -> Result<Response, Refusal> {
+    manager.require(&app).await?;
+    let secrets: Vec<_> = kept(&app, &manager).await?.iter().map(body).collect();
     Ok(answer::json(StatusCode::OK, &json!({ "secrets": secrets })))
 }
 
-/// `DELETE …/agents/{agent}/secrets/{ref}`
+/// `DELETE …/agents/{agent}/secrets/{ref}`. Whether there is one is looked up first: the deletion itself may be made twice,
+/// where its reply was lost.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
-    manager: Manager,
-    Ids((_, agent, reference)): Ids<(String, String, String)>,
+    manager: AgentManager,
+    Ids((_, _, reference)): Ids<(String, String, String)>,
 ) -> Result<Response, Refusal> {
-    let agent = ids::of_path(agent, ids::is_agent)?;
     let reference = ids::of_path(reference, is_reference)?;
-    let detail = json!({ "ref": reference });
-    agents::note(
-        &app.pool,
-        &manager.author,
-        &manager.account,
-        &agent,
-        "secret.delete",
-        &detail,
-    )
-    .await?;
+    let kept = kept(&app, &manager).await?;
+    if !kept.iter().any(|secret| secret.r#ref == reference) {
+        return Err(Problem::not_found().into());
+    }
+    manager
+        .note(&app, "secret.delete", &json!({ "ref": reference }))
+        .await?;
     let request = DeleteSecretRequest {
         account: manager.account,
-        agent,
+        agent: manager.agent,
         r#ref: reference,
     };
     app.ask(async || app.delivery.clone().delete_secret(request.clone()).await)
@@ -107,18 +77,16 @@ pub(super) async fn delete(
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }
 
-fn is_reference(text: &str) -> bool {
-    (1..=REFERENCE_CHARS_MAX).contains(&text.chars().count()) && !text.chars().any(char::is_control)
-}
-
-/// A secret out of a body; `member` says where.
-pub(super) fn value(member: &str, text: String) -> Result<String, Problem> {
-    if (1..=VALUE_BYTES_MAX).contains(&text.len()) {
-        return Ok(text);
-    }
-    Err(Problem::invalid_field(format!(
-        "{member}: expected 1 to {VALUE_BYTES_MAX} bytes"
-    )))
+/// What delivery keeps of an agent, which may not be there any more.
+async fn kept(app: &App, manager: &AgentManager) -> Result<Vec<Secret>, Problem> {
+    let request = ListSecretsRequest {
+        account: manager.account.clone(),
+        agent: manager.agent.clone(),
+    };
+    let reply = app
+        .ask(async || app.delivery.clone().list_secrets(request.clone()).await)
+        .await?;
+    Ok(reply.secrets)
 }
 
 fn body(secret: &Secret) -> Value {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use hub_platform::ids::is_minted;
 use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::{Value, json};
@@ -61,13 +62,8 @@ pub(super) async fn list(
     Params(params): Params<PageParams>,
 ) -> Result<Response, Refusal> {
     let page = params.page()?;
-    let mut tokens = tokens::list(&app.pool, &manager.account, &page).await?;
-    let next_cursor = page.cut(&mut tokens, |token| &token.id);
-    let tokens = tokens.iter().map(body).collect();
-    Ok(answer::json(
-        StatusCode::OK,
-        &answer::page("tokens", tokens, next_cursor),
-    ))
+    let found = tokens::list(&app.pool, &manager.account, &page).await?;
+    Ok(page.answer("tokens", found, |token| &token.id, body))
 }
 
 /// `DELETE …/tokens/{token}`
@@ -76,7 +72,7 @@ pub(super) async fn delete(
     manager: Manager,
     Ids((_, token)): Ids<(String, String)>,
 ) -> Result<Response, Refusal> {
-    let id = ids::of_path(token, |id| ids::is_minted(id, "tok"))?;
+    let id = ids::of_path(token, |id| is_minted(id, "tok"))?;
     tokens::delete(&app.pool, &manager.author, &manager.account, &id).await?;
     auth::revoked(&app, &manager.account, &id).await;
     Ok(answer::empty(StatusCode::NO_CONTENT))

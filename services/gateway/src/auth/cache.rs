@@ -1,4 +1,5 @@
-//! Principals looked up a moment ago, so that a busy agent does not read its token at each call.
+//! Credentials looked up a moment ago, so that a busy agent does not have its token read at each call, nor does a program
+//! that goes on with one that has ended.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,8 +7,12 @@ use std::time::{Duration, Instant};
 
 use crate::principal::{Credential, Principal};
 
-/// Principals remembered at a time.
+/// Credentials remembered at a time, and those that are nobody's.
 const ENTRIES_MAX: usize = 20_000;
+const NOBODYS_MAX: usize = 20_000;
+/// How long nobody's credential is remembered. No credential is known to anybody before it is stored, so that none is
+/// refused which has just been made.
+const NOBODYS_FOR: Duration = Duration::from_secs(1);
 
 /// Bounded, and forgets after a time; see [`Cache::ticket`] for what keeps a revoked one out.
 pub(crate) struct Cache {
@@ -20,11 +25,21 @@ struct Entries {
     /// Raised by each revocation.
     epoch: u64,
     by_credential: HashMap<Credential, Entry>,
+    nobodys: HashMap<Credential, Instant>,
 }
 
 struct Entry {
     principal: Principal,
     until: Instant,
+}
+
+/// Whose a credential is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// This caller's.
+    Principal(Principal),
+    /// It has ended, or never was.
+    Nobody,
 }
 
 /// Taken before a look-up and shown with its result: a principal read before a revocation is not remembered after it.
@@ -44,10 +59,13 @@ impl Cache {
     }
 
     /// Whose credential this is, if that was read a moment ago.
-    pub(crate) fn get(&self, credential: Credential) -> Option<Principal> {
-        let entries = self.lock();
+    pub(crate) fn get(&self, credential: Credential) -> Option<Known> {
+        let (entries, now) = (self.lock(), Instant::now());
+        if let Some(until) = entries.nobodys.get(&credential) {
+            return (now < *until).then_some(Known::Nobody);
+        }
         let entry = entries.by_credential.get(&credential)?;
-        (Instant::now() < entry.until).then(|| entry.principal.clone())
+        (now < entry.until).then(|| Known::Principal(entry.principal.clone()))
     }
 
     /// To be taken before a look-up.
@@ -59,19 +77,24 @@ impl Cache {
     }
 
     /// Remembers what was looked up.
-    pub(crate) fn put(&self, ticket: Ticket, credential: Credential, principal: &Principal) {
+    pub(crate) fn put(&self, ticket: Ticket, credential: Credential, known: Known) {
         let mut entries = self.lock();
-        let until = ticket.taken_at + self.trusted_for;
-        if ticket.epoch != entries.epoch || !make_room(&mut entries.by_credential) {
-            return;
+        match known {
+            Known::Principal(principal) => {
+                let until = ticket.taken_at + self.trusted_for;
+                let is_current = ticket.epoch == entries.epoch;
+                if is_current && make_room(&mut entries.by_credential, ENTRIES_MAX, |entry| entry.until) {
+                    entries.nobodys.remove(&credential);
+                    entries.by_credential.insert(credential, Entry { principal, until });
+                }
+            }
+            Known::Nobody => {
+                entries.by_credential.remove(&credential);
+                if make_room(&mut entries.nobodys, NOBODYS_MAX, |until| *until) {
+                    entries.nobodys.insert(credential, ticket.taken_at + NOBODYS_FOR);
+                }
+            }
         }
-        entries.by_credential.insert(
-            credential,
-            Entry {
-                principal: principal.clone(),
-                until,
-            },
-        );
     }
 
     /// Forgets an account's principals.
@@ -90,33 +113,37 @@ impl Cache {
 }
 
 /// Drops what has run out once the bound is met; whether there is room then.
-fn make_room(entries: &mut HashMap<Credential, Entry>) -> bool {
-    if entries.len() >= ENTRIES_MAX {
+fn make_room<V>(
+    entries: &mut HashMap<Credential, V>,
+    entries_max: usize,
+    until: impl Fn(&V) -> Instant,
+) -> bool {
+    if entries.len() >= entries_max {
         let now = Instant::now();
-        entries.retain(|_, entry| now < entry.until);
+        entries.retain(|_, entry| now < until(entry));
     }
-    entries.len() < ENTRIES_MAX
+    entries.len() < entries_max
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Cache;
+    use super::{Cache, Known};
     use crate::principal::{Agent, Credential, Principal};
 
     const CREDENTIAL: Credential = Credential::Token([7; 32]);
 
-    fn agent(account: &str) -> Principal {
-        Principal::Agent(Agent {
+    fn agent(account: &str) -> Known {
+        Known::Principal(Principal::Agent(Agent {
             account: account.to_owned(),
             id: "a".to_owned(),
             credential: CREDENTIAL,
-        })
+        }))
     }
 
     #[test]
     fn an_entry_is_trusted_until_its_account_is_forgotten() {
         let cache = Cache::new(60_000);
-        cache.put(cache.ticket(), CREDENTIAL, &agent("acme"));
+        cache.put(cache.ticket(), CREDENTIAL, agent("acme"));
         cache.forget("other");
         assert_eq!(cache.get(CREDENTIAL), Some(agent("acme")));
         cache.forget("acme");
@@ -128,14 +155,25 @@ mod tests {
         let cache = Cache::new(60_000);
         let ticket = cache.ticket();
         cache.forget("acme");
-        cache.put(ticket, CREDENTIAL, &agent("acme"));
+        cache.put(ticket, CREDENTIAL, agent("acme"));
         assert_eq!(cache.get(CREDENTIAL), None);
     }
 
     #[test]
     fn nothing_is_trusted_without_time() {
         let cache = Cache::new(0);
-        cache.put(cache.ticket(), CREDENTIAL, &agent("acme"));
+        cache.put(cache.ticket(), CREDENTIAL, agent("acme"));
         assert_eq!(cache.get(CREDENTIAL), None);
+    }
+
+    #[test]
+    fn nobodys_is_remembered_for_a_moment() {
+        let cache = Cache::new(60_000);
+        cache.put(cache.ticket(), CREDENTIAL, Known::Nobody);
+        assert_eq!(cache.get(CREDENTIAL), Some(Known::Nobody));
+        cache.put(cache.ticket(), CREDENTIAL, agent("acme"));
+        assert_eq!(cache.get(CREDENTIAL), Some(agent("acme")));
+        cache.put(cache.ticket(), CREDENTIAL, Known::Nobody);
+        assert_eq!(cache.get(CREDENTIAL), Some(Known::Nobody));
     }
 }

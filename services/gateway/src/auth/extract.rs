@@ -9,6 +9,7 @@ use ma2h::error::Problem;
 
 use super::{authenticate_token, unauthenticated};
 use crate::app::App;
+use crate::edge::call::Call;
 use crate::edge::errors::Refusal;
 use crate::principal::Principal;
 
@@ -22,7 +23,9 @@ impl FromRequestParts<Arc<App>> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let token = token(&parts.headers)?;
-        Ok(Self(authenticate_token(app, token).await?))
+        let principal = authenticate_token(app, token).await?;
+        Call::note(parts, &principal);
+        Ok(Self(principal))
     }
 }
 

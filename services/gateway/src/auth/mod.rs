@@ -9,24 +9,23 @@ pub(crate) mod secret;
 use ma2h::error::{ErrorCode, Problem};
 use subtle::ConstantTimeEq;
 
+use cache::Known;
 pub(crate) use extract::Caller;
 
 use crate::app::App;
 use crate::directory;
 use crate::principal::{Credential, Principal};
 
-/// Longest credential looked at.
-const CREDENTIAL_BYTES_MAX: usize = 512;
-
 /// Whose token this is.
 pub(crate) async fn authenticate_token(app: &App, token: &str) -> Result<Principal, Problem> {
-    if token.len() > CREDENTIAL_BYTES_MAX {
-        return Err(unauthenticated());
-    }
     if token.starts_with(secret::ADMIN_PREFIX) {
         return is_admin(app, token)
             .then_some(Principal::Admin)
             .ok_or_else(unauthenticated);
+    }
+    let prefixes = [secret::HUMAN_PREFIX, secret::AGENT_PREFIX];
+    if !prefixes.iter().any(|prefix| secret::is_minted(token, prefix)) {
+        return Err(unauthenticated());
     }
     let principal = look_up(app, Credential::Token(secret::digest(token))).await?;
     if token.starts_with(prefix_of(&principal)) {
@@ -38,7 +37,7 @@ pub(crate) async fn authenticate_token(app: &App, token: &str) -> Result<Princip
 
 /// Whose browser session this cookie names; always `Principal::Human`.
 pub(crate) async fn authenticate_session(app: &App, cookie: &str) -> Result<Principal, Problem> {
-    if cookie.len() > CREDENTIAL_BYTES_MAX {
+    if !secret::is_minted(cookie, "") {
         return Err(unauthenticated());
     }
     look_up(app, Credential::Session(secret::digest(cookie))).await
@@ -63,15 +62,21 @@ pub(crate) fn unauthenticated() -> Problem {
 }
 
 async fn look_up(app: &App, credential: Credential) -> Result<Principal, Problem> {
-    if let Some(principal) = app.principals.get(credential) {
-        return Ok(principal);
+    match app.principals.get(credential) {
+        Some(Known::Principal(principal)) => return Ok(principal),
+        Some(Known::Nobody) => return Err(unauthenticated()),
+        None => {}
     }
     let ticket = app.principals.ticket();
-    let principal = directory::credentials::find(&app.pool, credential)
-        .await?
-        .ok_or_else(unauthenticated)?;
-    app.principals.put(ticket, credential, &principal);
-    Ok(principal)
+    let known = match directory::credentials::find(&app.pool, credential).await? {
+        Some(principal) => Known::Principal(principal),
+        None => Known::Nobody,
+    };
+    app.principals.put(ticket, credential, known.clone());
+    match known {
+        Known::Principal(principal) => Ok(principal),
+        Known::Nobody => Err(unauthenticated()),
+    }
 }
 
 /// Compares digests, in constant time.

@@ -1,12 +1,12 @@
 //! Accounts: the tenants.
 
-use hub_platform::db::{self, During, Pool};
+use hub_platform::db::Pool;
 use ma2h::error::{ErrorCode, Problem};
 use serde_json::Value;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Statement, column, row, rows};
+use super::{Author, Params, Statement, column, existed, row, rows, transaction};
 use crate::edge::page::Page;
 
 const CREATE: Statement = ("create account", include_str!("accounts/create.sql"));
@@ -57,60 +57,29 @@ pub(crate) async fn update(
     author: &Author,
     id: &str,
     name: Option<&str>,
-    patch: impl FnOnce(Value) -> Result<Value, Problem>,
+    patch: impl Fn(Value) -> Result<Value, Problem>,
     changes: &Value,
 ) -> Result<Account, Problem> {
-    let report = |error: db::Error| db::report(&error);
-    let mut client = pool.get().await.during("update account").map_err(report)?;
-    let transaction = client
-        .transaction()
-        .await
-        .during("update account")
-        .map_err(report)?;
-    let lock = transaction
-        .prepare_cached(LOCK.1)
-        .await
-        .during(LOCK.0)
-        .map_err(report)?;
-    let locked = transaction
-        .query_opt(&lock, &[&id])
-        .await
-        .during(LOCK.0)
-        .map_err(report)?;
-    let stored = policy(&locked.ok_or_else(Problem::not_found)?)?;
-    let patched = patch(stored)?.to_string();
-    let update = transaction
-        .prepare_cached(UPDATE.1)
-        .await
-        .during(UPDATE.0)
-        .map_err(report)?;
-    let updated = transaction
-        .query_one(
-            &update,
-            &[
-                &id,
-                &name,
-                &patched,
-                &Author::event(),
-                &author.actor,
-                &changes.to_string(),
-            ],
-        )
-        .await
-        .during(UPDATE.0)
-        .map_err(report)?;
-    transaction
-        .commit()
-        .await
-        .during("update account")
-        .map_err(report)?;
+    let (event, changes) = (Author::event(), changes.to_string());
+    let updated = transaction::patch(
+        pool,
+        (LOCK, &[&id]),
+        (UPDATE, &[&id, &name, &event, &author.actor, &changes]),
+        |locked| Ok(patch(policy(locked)?)?.to_string()),
+    )
+    .await?;
     read(&updated)
 }
 
-/// Ends an account and all its credentials, or 404.
-pub(crate) async fn delete(pool: &Pool, author: &Author, id: &str) -> Result<(), Problem> {
-    let gone = row(pool, DELETE, &[&id, &Author::event(), &author.actor]).await?;
-    gone.map(drop).ok_or_else(Problem::not_found)
+/// Ends an account and all its credentials, or 404; `forget` drops what delivery keeps of it.
+pub(crate) async fn delete<F, Fut>(pool: &Pool, author: &Author, id: &str, forget: F) -> Result<(), Problem>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<(), Problem>>,
+{
+    let event = Author::event();
+    let params: Params<'_> = &[&id, &event, &author.actor];
+    transaction::row_then(pool, DELETE, params, existed, forget).await
 }
 
 fn read(row: &Row) -> Result<Account, Problem> {

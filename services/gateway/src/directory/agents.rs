@@ -1,12 +1,12 @@
 //! The agents of an account.
 
-use hub_platform::db::{self, During, Pool};
+use hub_platform::db::Pool;
 use ma2h::error::Problem;
 use serde_json::{Map, Value};
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Statement, column, json, made, page, row, rows, taken};
+use super::{Author, Params, Statement, column, existed, json, made, page, row, rows, taken, transaction};
 use crate::edge::page::Page;
 
 const CREATE: Statement = ("create agent", include_str!("agents/create.sql"));
@@ -30,22 +30,24 @@ pub(crate) struct Agent {
     pub(crate) created_at: OffsetDateTime,
 }
 
-/// Adds an agent, or 404 without the account, 409 with one of its id.
-pub(crate) async fn create(
+/// Adds an agent, or 404 without the account, 409 with one of its id; `forget` drops what delivery may still keep of an
+/// earlier one of the same id.
+pub(crate) async fn create<F, Fut>(
     pool: &Pool,
     author: &Author,
     account: &str,
     id: &str,
     labels: Labels,
-) -> Result<Agent, Problem> {
-    let labels = Value::Object(labels).to_string();
-    let created = row(
-        pool,
-        CREATE,
-        &[&account, &id, &labels, &Author::event(), &author.actor],
-    )
-    .await?;
-    read(made(created.as_ref(), "agent")?.ok_or_else(|| taken("an agent"))?)
+    forget: F,
+) -> Result<Agent, Problem>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<(), Problem>>,
+{
+    let (labels, event) = (Value::Object(labels).to_string(), Author::event());
+    let params: Params<'_> = &[&account, &id, &labels, &event, &author.actor];
+    let created = |row: Option<&Row>| read(made(row, "agent")?.ok_or_else(|| taken("an agent"))?);
+    transaction::row_then(pool, CREATE, params, created, forget).await
 }
 
 /// A page of the account's agents, one more than the page where others follow.
@@ -57,7 +59,7 @@ pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Ve
 /// 404 where the account has no such agent.
 pub(crate) async fn require(pool: &Pool, account: &str, id: &str) -> Result<(), Problem> {
     let found = row(pool, EXISTS, &[&account, &id]).await?;
-    found.map(drop).ok_or_else(Problem::not_found)
+    existed(found.as_ref())
 }
 
 /// Writes down what is about to be done to an agent's secrets, keys or hosts, or 404.
@@ -76,7 +78,7 @@ pub(crate) async fn note(
         &[&account, &id, &Author::event(), &author.actor, &action, &detail],
     )
     .await?;
-    noted.map(drop).ok_or_else(Problem::not_found)
+    existed(noted.as_ref())
 }
 
 /// Changes the labels to what `patch` makes of the stored ones, or 404.
@@ -85,53 +87,38 @@ pub(crate) async fn update(
     author: &Author,
     account: &str,
     id: &str,
-    patch: impl FnOnce(Labels) -> Result<Labels, Problem>,
+    patch: impl Fn(Labels) -> Result<Labels, Problem>,
 ) -> Result<Agent, Problem> {
-    let report = |error: db::Error| db::report(&error);
-    let mut client = pool.get().await.during("update agent").map_err(report)?;
-    let transaction = client
-        .transaction()
-        .await
-        .during("update agent")
-        .map_err(report)?;
-    let lock = transaction
-        .prepare_cached(LOCK.1)
-        .await
-        .during(LOCK.0)
-        .map_err(report)?;
-    let locked = transaction
-        .query_opt(&lock, &[&account, &id])
-        .await
-        .during(LOCK.0)
-        .map_err(report)?;
-    let stored = json(column(&locked.ok_or_else(Problem::not_found)?, "labels")?)?;
-    let stored = stored.as_object().cloned().unwrap_or_default();
-    let patched = Value::Object(patch(stored)?).to_string();
-    let update = transaction
-        .prepare_cached(UPDATE.1)
-        .await
-        .during(UPDATE.0)
-        .map_err(report)?;
-    let updated = transaction
-        .query_one(
-            &update,
-            &[&account, &id, &patched, &Author::event(), &author.actor],
-        )
-        .await
-        .during(UPDATE.0)
-        .map_err(report)?;
-    transaction
-        .commit()
-        .await
-        .during("update agent")
-        .map_err(report)?;
+    let event = Author::event();
+    let updated = transaction::patch(
+        pool,
+        (LOCK, &[&account, &id]),
+        (UPDATE, &[&account, &id, &event, &author.actor]),
+        |locked| {
+            let stored = json(column(locked, "labels")?)?;
+            let stored = stored.as_object().cloned().unwrap_or_default();
+            Ok(Value::Object(patch(stored)?).to_string())
+        },
+    )
+    .await?;
     read(&updated)
 }
 
-/// Removes an agent and ends its tokens, or 404.
-pub(crate) async fn delete(pool: &Pool, author: &Author, account: &str, id: &str) -> Result<(), Problem> {
-    let gone = row(pool, DELETE, &[&account, &id, &Author::event(), &author.actor]).await?;
-    gone.map(drop).ok_or_else(Problem::not_found)
+/// Removes an agent and ends its tokens, or 404; `forget` drops what delivery keeps of it.
+pub(crate) async fn delete<F, Fut>(
+    pool: &Pool,
+    author: &Author,
+    account: &str,
+    id: &str,
+    forget: F,
+) -> Result<(), Problem>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<(), Problem>>,
+{
+    let event = Author::event();
+    let params: Params<'_> = &[&account, &id, &event, &author.actor];
+    transaction::row_then(pool, DELETE, params, existed, forget).await
 }
 
 fn read(row: &Row) -> Result<Agent, Problem> {

@@ -6,12 +6,14 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Statement, column, json, page, rows};
+use super::{Author, Statement, column, json, page, row, rows};
 use crate::edge::page::Page;
 
 const LIST: Statement = ("list audit", include_str!("audit/list.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[LIST];
+const NOTE: Statement = ("note a change of messages", include_str!("audit/note.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[LIST, NOTE];
 
 /// One change.
 #[derive(Debug)]
@@ -28,6 +30,25 @@ pub(crate) struct Event {
 pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Vec<Event>, Problem> {
     let found = rows(pool, LIST, &[&account, &wanted.after, &wanted.rows()]).await?;
     page(&found, "event", read)
+}
+
+/// Writes down what is about to be done to an account's messages.
+pub(crate) async fn note(
+    pool: &Pool,
+    author: &Author,
+    account: &str,
+    action: &str,
+    target: &str,
+    detail: Option<&Value>,
+) -> Result<(), Problem> {
+    let (event, detail) = (Author::event(), detail.map(Value::to_string));
+    let noted = row(
+        pool,
+        NOTE,
+        &[&account, &event, &author.actor, &action, &target, &detail],
+    )
+    .await?;
+    noted.map(drop).ok_or_else(Problem::not_found)
 }
 
 fn read(row: &Row) -> Result<Event, Problem> {

@@ -5,7 +5,7 @@ use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Statement, column, made, page, row, rows, taken};
+use super::{Author, Statement, column, existed, made, page, row, rows, taken};
 use crate::edge::fields::Patched;
 use crate::edge::page::Page;
 use crate::principal::Role;
@@ -89,7 +89,7 @@ pub(crate) async fn update(
 /// Removes a human and ends her credentials, or 404.
 pub(crate) async fn delete(pool: &Pool, author: &Author, account: &str, id: &str) -> Result<(), Problem> {
     let gone = row(pool, DELETE, &[&account, &id, &Author::event(), &author.actor]).await?;
-    gone.map(drop).ok_or_else(Problem::not_found)
+    existed(gone.as_ref())
 }
 
 fn read(row: &Row) -> Result<Human, Problem> {

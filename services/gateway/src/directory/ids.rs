@@ -6,8 +6,6 @@ use ma2h::error::Problem;
 const NAME_CHARS_MAX: usize = 63;
 /// Most characters of an agent's id.
 const AGENT_CHARS_MAX: usize = 256;
-/// Most bytes of an id of ours, such as `msg_01J…`.
-const MINTED_BYTES_MAX: usize = 64;
 
 /// `[a-z0-9][a-z0-9._-]{0,62}`: accounts and humans.
 pub(crate) fn is_name(id: &str) -> bool {
@@ -21,13 +19,6 @@ pub(crate) fn is_name(id: &str) -> bool {
 pub(crate) fn is_agent(id: &str) -> bool {
     let chars = id.chars().count();
     (1..=AGENT_CHARS_MAX).contains(&chars) && !id.chars().any(char::is_control)
-}
-
-/// What we mint ourselves: letters, digits and one kind of joint.
-pub(crate) fn is_minted(id: &str, prefix: &str) -> bool {
-    let rest = id.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
-    id.len() <= MINTED_BYTES_MAX
-        && rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
 }
 
 /// An account's or a human's id out of a body.
@@ -61,7 +52,7 @@ pub(crate) fn of_path(id: String, is_valid: impl Fn(&str) -> bool) -> Result<Str
 
 #[cfg(test)]
 mod tests {
-    use super::{is_agent, is_minted, is_name};
+    use super::{is_agent, is_name};
 
     #[test]
     fn names() {
@@ -84,14 +75,6 @@ mod tests {
         let too_long = "世".repeat(257);
         for id in ["", "a\nb", "a\0", "\u{7f}", "\u{85}", too_long.as_str()] {
             assert!(!is_agent(id), "{id}");
-        }
-    }
-
-    #[test]
-    fn minted() {
-        assert!(is_minted("msg_01J9Z8", "msg"));
-        for id in ["msg_", "msg", "tok_01", "msg_0\0", "msg_a/b", ""] {
-            assert!(!is_minted(id, "msg"), "{id}");
         }
     }
 }

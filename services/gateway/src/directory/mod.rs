@@ -11,6 +11,7 @@ pub(crate) mod humans;
 pub(crate) mod ids;
 pub(crate) mod policy;
 pub(crate) mod tokens;
+mod transaction;
 
 use hub_platform::db::{self, During, Pool};
 use ma2h::error::{ErrorCode, Problem};
@@ -19,6 +20,9 @@ use tokio_postgres::types::{FromSql, ToSql};
 
 /// A statement: what it is called in logs, and its text.
 pub(crate) type Statement = (&'static str, &'static str);
+
+/// The values of a statement's parameters.
+type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
 /// Every statement, for the test that prepares them.
 pub(crate) fn statements() -> Vec<Statement> {
@@ -48,26 +52,18 @@ impl Author {
     }
 }
 
-/// Runs a statement that is prepared once for each connection.
-async fn rows(
-    pool: &Pool,
-    (name, sql): Statement,
-    params: &[&(dyn ToSql + Sync)],
-) -> Result<Vec<Row>, Problem> {
-    let run = async {
+/// Runs a statement that is prepared once for each connection, again where it lost a race (rule 11).
+async fn rows(pool: &Pool, (name, sql): Statement, params: Params<'_>) -> Result<Vec<Row>, Problem> {
+    let run = || async {
         let client = pool.get().await.during(name)?;
         let prepared = client.prepare_cached(sql).await.during(name)?;
         client.query(&prepared, params).await.during(name)
     };
-    run.await.map_err(|error| db::report(&error))
+    db::retry(run).await.map_err(|error: db::Error| db::report(&error))
 }
 
 /// The same for a statement that gives one row or none.
-async fn row(
-    pool: &Pool,
-    statement: Statement,
-    params: &[&(dyn ToSql + Sync)],
-) -> Result<Option<Row>, Problem> {
+async fn row(pool: &Pool, statement: Statement, params: Params<'_>) -> Result<Option<Row>, Problem> {
     Ok(rows(pool, statement, params).await?.into_iter().next())
 }
 
@@ -98,6 +94,11 @@ fn made<'a>(row: Option<&'a Row>, key: &'static str) -> Result<Option<&'a Row>, 
         return Err(Problem::not_found());
     }
     Ok(column::<Option<&str>>(row, key)?.is_some().then_some(row))
+}
+
+/// 404 where there was no row to change.
+fn existed(row: Option<&Row>) -> Result<(), Problem> {
+    row.map(drop).ok_or_else(Problem::not_found)
 }
 
 /// 409: the id is taken.

@@ -8,6 +8,8 @@ use crate::edge::fields::shown;
 
 /// Seconds of a day.
 const DAY_SECONDS: u64 = 86_400;
+/// Largest rate or depth that is one.
+const LIMIT_MAX: u64 = 1_000_000;
 /// Longest retention an account may ask for.
 const RETENTION_DAYS_MAX: u64 = 3650;
 
@@ -149,8 +151,10 @@ fn check(rule: Rule, place: &str, value: Value) -> Result<Option<Value>, Problem
         (_, Value::Null) => Ok(None),
         (Rule::Boolean, Value::Bool(_)) => Ok(Some(value)),
         (Rule::Boolean, _) => refused("true or false".to_owned()),
-        (Rule::AtMost(None), _) if value.as_u64().is_some() => Ok(Some(value)),
-        (Rule::AtMost(None), _) => refused("a whole number".to_owned()),
+        (Rule::AtMost(None), _) if value.as_u64().is_some_and(|number| number <= LIMIT_MAX) => {
+            Ok(Some(value))
+        }
+        (Rule::AtMost(None), _) => refused(format!("0 to {LIMIT_MAX}, 0 for no limit")),
         (Rule::AtMost(Some(max)), _) if value.as_u64().is_some_and(|number| (1..=max).contains(&number)) => {
             Ok(Some(value))
         }

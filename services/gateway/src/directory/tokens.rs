@@ -5,7 +5,7 @@ use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Statement, column, made, page, row, rows};
+use super::{Author, Statement, column, existed, made, page, row, rows};
 use crate::edge::page::Page;
 
 const CREATE: Statement = ("create token", include_str!("tokens/create.sql"));
@@ -75,7 +75,7 @@ pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Ve
 /// Revokes a token, or 404.
 pub(crate) async fn delete(pool: &Pool, author: &Author, account: &str, id: &str) -> Result<(), Problem> {
     let gone = row(pool, DELETE, &[&account, &id, &Author::event(), &author.actor]).await?;
-    gone.map(drop).ok_or_else(Problem::not_found)
+    existed(gone.as_ref())
 }
 
 fn read(row: &Row) -> Result<Token, Problem> {

@@ -9,9 +9,9 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
-use hub_platform::config::Config;
+use hub_platform::config::{Config, RateLimit};
 use ma2h::version::HUB_VERSION;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::app::App;
 use crate::directory::policy;
@@ -31,7 +31,7 @@ async fn handle(State(app): State<Arc<App>>) -> Response {
 
 /// What is offered and enforced now; what is absent is not.
 fn capability(config: &Config) -> Value {
-    json!({
+    let mut document = json!({
         "ma2h_version": HUB_VERSION,
         "max_body_bytes": config.limits.max_body_bytes,
         "max_part_bytes": config.limits.max_part_bytes,
@@ -42,22 +42,75 @@ fn capability(config: &Config) -> Value {
         "retention_days": policy::retention_days(config),
         "replay_window_seconds": config.security.replay_window_seconds,
         "presence": { "enabled": true, "freshness_seconds": config.presence.freshness_seconds },
-    })
+    });
+    let limits = rate_limit(&config.rate_limit);
+    if !limits.is_empty() {
+        document["rate_limit"] = Value::Object(limits);
+    }
+    document
+}
+
+/// The limits there are (§8.6).
+fn rate_limit(config: &RateLimit) -> Map<String, Value> {
+    let limits = [
+        ("requests_per_minute", Some(config.requests_per_minute)),
+        (
+            "inter_agent_requests_per_minute",
+            config.inter_agent_requests_per_minute,
+        ),
+        ("inbox_depth", Some(config.inbox_depth)),
+    ];
+    let limits = limits
+        .into_iter()
+        .filter_map(|(name, limit)| Some((name.to_owned(), Value::from(limit.filter(|limit| *limit > 0)?))));
+    limits.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use hub_platform::config::Config;
+    use serde_json::{Value, json};
 
     use super::capability;
 
+    fn document(variables: &[(&str, &str)]) -> Value {
+        let variables = variables
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        capability(&Config::load(variables).unwrap())
+    }
+
     #[test]
     fn nothing_is_claimed_that_is_not_offered() {
-        let document = capability(&Config::load([]).unwrap());
-        for absent in ["inbound", "ack", "sessions", "inter_agent", "rate_limit"] {
+        let document = document(&[]);
+        for absent in ["inbound", "ack", "sessions", "inter_agent"] {
             assert!(document.get(absent).is_none(), "{absent}");
         }
         assert_eq!(document["ma2h_version"], "0.6");
         assert_eq!(document["retention_days"], 30);
+    }
+
+    #[test]
+    fn limits_are_advertised_as_they_are_enforced() {
+        const RATE: &str = "HUB_RATE_LIMIT_REQUESTS_PER_MINUTE";
+        const INTER_AGENT: &str = "HUB_RATE_LIMIT_INTER_AGENT_REQUESTS_PER_MINUTE";
+        const DEPTH: &str = "HUB_RATE_LIMIT_INBOX_DEPTH";
+        let cases: [(&[(&str, &str)], Value); 4] = [
+            (&[], json!({"requests_per_minute": 60, "inbox_depth": 1000})),
+            (
+                &[(INTER_AGENT, "30"), (DEPTH, "0")],
+                json!({"requests_per_minute": 60, "inter_agent_requests_per_minute": 30}),
+            ),
+            (&[(RATE, "0"), (INTER_AGENT, "0")], json!({"inbox_depth": 1000})),
+            (&[(RATE, "0"), (DEPTH, "0")], Value::Null),
+        ];
+        for (variables, expected) in cases {
+            let document = document(variables);
+            assert_eq!(
+                document.get("rate_limit").unwrap_or(&Value::Null),
+                &expected,
+                "{variables:?}"
+            );
+        }
     }
 }

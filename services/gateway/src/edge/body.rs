@@ -1,4 +1,4 @@
-//! Request bodies: JSON only, bounded each and together, read within a time.
+//! Request bodies: bounded each and together, read within a time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +7,11 @@ use axum::body::{Body, Bytes};
 use axum::extract::{FromRequest, Request};
 use axum::http::{HeaderMap, header};
 use http_body_util::BodyExt;
+use hub_platform::config::Limits;
 use ma2h::error::{ErrorCode, Problem};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+use super::budget::Room;
+use super::call::Call;
 use super::errors::Refusal;
 use super::fields::Fields;
 use crate::app::App;
@@ -17,78 +19,71 @@ use crate::app::App;
 /// Largest body of a call that is not a submit; a resolve with its comment, or a secret, stays far below it.
 const SMALL_BODY_BYTES_MAX: usize = 1 << 20;
 
-/// Longest wait for room among the bodies in hand.
-const ROOM_WAIT: Duration = Duration::from_secs(2);
+/// What the transport takes beyond the largest envelope: who is over MA2H's limit by less is told so in MA2H's terms.
+const SLACK_BYTES: usize = 1 << 20;
 
 /// What is read and thrown away of a body that is too large, and for how long.
 const DISCARD_BYTES_MAX: usize = 64 << 20;
 const DISCARD_WAIT: Duration = Duration::from_secs(2);
 
-/// One permit of the budget.
-const PERMIT_BYTES: usize = 1024;
+/// What is set aside for a body before it comes, whatever its length is said to be.
+const EXPECTED_BYTES_MAX: usize = 64 * 1024;
 
-/// What all bodies in hand may take together.
-pub(crate) struct Budget {
-    permits: Arc<Semaphore>,
-    permits_max: u32,
-}
-
-impl Budget {
-    /// A budget of so many bytes.
-    pub(crate) fn new(bytes_max: usize) -> Self {
-        let permits_max = u32::try_from(bytes_max / PERMIT_BYTES).unwrap_or(u32::MAX).max(1);
-        Self {
-            permits: Arc::new(Semaphore::new(permits_max as usize)),
-            permits_max,
-        }
-    }
-
-    /// Waits a moment for room; a body larger than the whole budget takes all of it.
-    async fn charge(&self, bytes: usize) -> Result<OwnedSemaphorePermit, Refusal> {
-        let permits = u32::try_from(bytes.div_ceil(PERMIT_BYTES))
-            .unwrap_or(u32::MAX)
-            .min(self.permits_max);
-        let room = self.permits.clone().acquire_many_owned(permits);
-        match tokio::time::timeout(ROOM_WAIT, room).await {
-            Ok(Ok(permit)) => Ok(permit),
-            _ => Err(Refusal::busy("too many request bodies in hand", 1)),
-        }
-    }
+/// The largest body that is read at all.
+pub(crate) fn bytes_max(limits: &Limits) -> usize {
+    limits.max_envelope_bytes + SLACK_BYTES
 }
 
 /// A JSON body as text; its room in the budget is given back when it is dropped.
 pub(crate) struct JsonText {
     pub(crate) text: String,
-    _room: OwnedSemaphorePermit,
+    _room: Room,
 }
 
 /// Reads a JSON body of at most `bytes_max`.
 pub(crate) async fn read_json(app: &App, request: Request, bytes_max: usize) -> Result<JsonText, Refusal> {
     require_json(request.headers())?;
+    let (bytes, room) = read(app, request, bytes_max).await?;
+    let text = String::from_utf8(bytes).map_err(|_| Problem::validation("the body is not UTF-8"))?;
+    Ok(JsonText { text, _room: room })
+}
+
+/// Reads a body of at most `bytes_max`, whatever is in it, within the time that a body may take.
+pub(crate) async fn read(app: &App, request: Request, bytes_max: usize) -> Result<(Vec<u8>, Room), Refusal> {
     let announced = content_length(request.headers());
+    let mut room = app.bodies.room(Call::of(request.extensions()).holder());
     if announced.is_some_and(|bytes| bytes > bytes_max) {
         discard(request.into_body()).await;
         return Err(too_large(bytes_max).into());
     }
-    let room = app.bodies.charge(announced.unwrap_or(bytes_max)).await?;
     let timeout = Duration::from_millis(app.config.gateway.request_timeout_ms);
-    let reading = collect(request.into_body(), announced.unwrap_or_default(), bytes_max);
+    let expected = announced.unwrap_or_default().min(EXPECTED_BYTES_MAX);
+    let reading = collect(request.into_body(), expected, bytes_max, &mut room);
     let Ok(bytes) = tokio::time::timeout(timeout, reading).await else {
         return Err(Problem::validation("the body did not arrive in time").into());
     };
-    let text = String::from_utf8(bytes?).map_err(|_| Problem::validation("the body is not UTF-8"))?;
-    Ok(JsonText { text, _room: room })
+    Ok((bytes?, room))
 }
 
-async fn collect(mut body: Body, announced: usize, bytes_max: usize) -> Result<Vec<u8>, Problem> {
-    let mut bytes = Vec::with_capacity(announced);
+/// Charges what has come, not what was announced: who sends nothing takes nothing from others.
+async fn collect(
+    mut body: Body,
+    expected: usize,
+    bytes_max: usize,
+    room: &mut Room,
+) -> Result<Vec<u8>, Refusal> {
+    let mut bytes = Vec::with_capacity(expected);
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|_| Problem::validation("the body could not be read"))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > bytes_max {
             drop(bytes);
             discard(body).await;
-            return Err(too_large(bytes_max));
+            return Err(too_large(bytes_max).into());
+        }
+        if let Err(refusal) = room.grow(data.len()).await {
+            discard(body).await;
+            return Err(refusal);
         }
         bytes.extend_from_slice(&data);
     }
@@ -96,7 +91,7 @@ async fn collect(mut body: Body, announced: usize, bytes_max: usize) -> Result<V
 }
 
 /// Lets a client that is still sending read its refusal, rather than a reset connection; within bounds.
-async fn discard(mut body: Body) {
+pub(crate) async fn discard(mut body: Body) {
     let mut bytes_left = DISCARD_BYTES_MAX;
     let discarding = async {
         while let Some(Ok(frame)) = body.frame().await {

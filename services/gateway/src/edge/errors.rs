@@ -14,39 +14,45 @@ const RETRY_AFTER_SECONDS: u32 = 1;
 
 /// What a handler answers instead of its result.
 #[derive(Clone, Debug)]
-pub(crate) struct Refusal {
-    problem: Problem,
-    retry_after_seconds: Option<u32>,
-}
+pub(crate) struct Refusal(Problem);
 
 impl Refusal {
     /// 503, with the time after which it makes sense to ask again.
     pub(crate) fn busy(message: &str, retry_after_seconds: u32) -> Self {
-        Self {
-            problem: Problem::unavailable(message),
-            retry_after_seconds: Some(retry_after_seconds),
-        }
+        Self(Problem::unavailable(message).retry_after(retry_after_seconds))
     }
 }
 
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
-        let waits = matches!(problem.code, ErrorCode::Unavailable | ErrorCode::RateLimited);
-        Self {
-            problem,
-            retry_after_seconds: waits.then_some(RETRY_AFTER_SECONDS),
+        match (problem.code, problem.retry_after_seconds) {
+            (ErrorCode::Unavailable | ErrorCode::RateLimited, None) => {
+                Self(problem.retry_after(RETRY_AFTER_SECONDS))
+            }
+            _ => Self(problem),
         }
+    }
+}
+
+/// For pages, which tell a person of a problem in their own way.
+impl From<Refusal> for Problem {
+    fn from(refusal: Refusal) -> Self {
+        refusal.0
     }
 }
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let Problem { code, message } = self.problem;
+        let Problem {
+            code,
+            message,
+            retry_after_seconds,
+        } = self.0;
         let status = StatusCode::from_u16(code.http_status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let body = json!({ "error": { "code": code.as_str(), "message": message } });
         let mut response = answer::json(status, &body);
         let headers = response.headers_mut();
-        if let Some(seconds) = self.retry_after_seconds {
+        if let Some(seconds) = retry_after_seconds {
             headers.insert(header::RETRY_AFTER, HeaderValue::from(seconds));
         }
         if status == StatusCode::UNAUTHORIZED {

@@ -10,7 +10,7 @@ use axum_server::{Handle, Server};
 use hub_platform::{config::Config, shutdown::Shutdown};
 use tokio::net::{TcpListener, TcpStream};
 
-use super::limits::Bounded;
+use super::connection::Bounded;
 use super::tls;
 use crate::Error;
 
@@ -18,6 +18,8 @@ use crate::Error;
 const HEADERS_BYTES_MAX: u32 = 32 * 1024;
 /// Requests of one HTTP/2 connection at a time.
 const STREAMS_PER_CONNECTION_MAX: u32 = 256;
+/// What lies ready to be sent on one HTTP/2 stream; the rest of an answer waits until it is asked for.
+const SEND_BYTES_PER_STREAM_MAX: usize = 64 * 1024;
 /// How often an HTTP/2 peer is asked whether it is still there, and how long it may take to say so.
 const KEEPALIVE: Duration = Duration::from_secs(20);
 
@@ -32,7 +34,8 @@ pub(crate) async fn serve(
     routes: Router,
     shutdown: &Shutdown,
 ) -> Result<(), Error> {
-    let bounded = Bounded::new(config.gateway.connections_max);
+    let stall_max = Duration::from_millis(config.gateway.write_stall_ms);
+    let bounded = Bounded::new(config.gateway.connections_max, stall_max);
     let server = axum_server::from_tcp(listener.into_std()?)?;
     if config.gateway.behind_tls_proxy {
         return run(config, server.acceptor(bounded), routes, shutdown).await;
@@ -69,6 +72,7 @@ where
     http.http2()
         .max_header_list_size(HEADERS_BYTES_MAX)
         .max_concurrent_streams(STREAMS_PER_CONNECTION_MAX)
+        .max_send_buf_size(SEND_BYTES_PER_STREAM_MAX)
         .keep_alive_interval(KEEPALIVE)
         .keep_alive_timeout(KEEPALIVE);
     let handle = Handle::new();

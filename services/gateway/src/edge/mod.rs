@@ -2,10 +2,13 @@
 
 pub(crate) mod answer;
 pub(crate) mod body;
+pub(crate) mod budget;
+pub(crate) mod call;
+mod connection;
 pub(crate) mod errors;
 pub(crate) mod fields;
 mod headers;
-mod limits;
+pub(crate) mod large;
 mod listener;
 mod observe;
 pub(crate) mod page;
@@ -23,10 +26,12 @@ pub(crate) use listener::serve;
 use crate::app::App;
 
 /// Puts around the routes what every answer needs. The last layer is the outermost: it also sees what a panic became.
-pub(crate) fn around(routes: Router<Arc<App>>) -> Router<Arc<App>> {
+pub(crate) fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
     routes
         .fallback(errors::unknown_route)
         .method_not_allowed_fallback(errors::wrong_method)
+        .layer(middleware::from_fn_with_state(app.clone(), large::hold))
         .layer(CatchPanicLayer::custom(errors::panicked))
-        .layer(middleware::from_fn(observe::observe))
+        .layer(middleware::from_fn_with_state(app.clone(), observe::observe))
+        .with_state(app)
 }

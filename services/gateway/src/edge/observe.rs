@@ -1,22 +1,28 @@
 //! A request's span, its metrics, its id.
 
+use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::Method;
 use axum::middleware::Next;
 use axum::response::Response;
 use hub_platform::telemetry;
 use tracing::{Instrument, Span, field::Empty};
 
+use super::call::Call;
+use super::connection::Connection;
 use super::{headers, request_id};
+use crate::app::App;
 
 /// The label of what matched no route.
 const UNMATCHED: &str = "unmatched";
 
 /// The outermost layer: nothing is answered that it has not seen.
-pub(super) async fn observe(request: Request, next: Next) -> Response {
+pub(super) async fn observe(State(app): State<Arc<App>>, mut request: Request, next: Next) -> Response {
     let started = Instant::now();
+    let connection = request.extensions_mut().remove::<Connection>();
+    let call = Call::new(connection, request.headers(), &app.config.gateway.trusted_proxies);
     let request_id = request_id::choose(request.headers());
     let method = method_label(request.method());
     let route = request
@@ -30,6 +36,7 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
         http.route = route,
         request_id = request_id.to_str().unwrap_or_default(),
         http.status = Empty,
+        client.address = %call.address(),
     );
     if let Some(parent) = request
         .headers()
@@ -38,6 +45,7 @@ pub(super) async fn observe(request: Request, next: Next) -> Response {
     {
         telemetry::set_parent(&span, parent);
     }
+    request.extensions_mut().insert(call);
     let mut response = next.run(request).instrument(span.clone()).await;
     record(&span, &route, method, &response, started);
     headers::finish(response.headers_mut());

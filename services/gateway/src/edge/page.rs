@@ -1,9 +1,14 @@
 //! Pages of a list: how many, and from where.
 
+use axum::http::StatusCode;
+use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ma2h::error::Problem;
 use serde::Deserialize;
+use serde_json::Value;
+
+use super::answer;
 
 /// Entries of a page, where the caller does not say.
 pub(crate) const LIMIT_DEFAULT: u32 = 50;
@@ -41,6 +46,19 @@ impl PageParams {
 }
 
 impl Page {
+    /// The answer to a list of which `found` was read, [`Page::rows`] of it at most.
+    pub(crate) fn answer<T>(
+        &self,
+        name: &str,
+        mut found: Vec<T>,
+        key: impl Fn(&T) -> &str,
+        body: impl Fn(&T) -> Value,
+    ) -> Response {
+        let next_cursor = self.cut(&mut found, key);
+        let entries = found.iter().map(body).collect();
+        answer::json(StatusCode::OK, &answer::page(name, entries, next_cursor))
+    }
+
     /// Rows to ask for: one more than the page holds tells whether another follows.
     pub(crate) fn rows(&self) -> i64 {
         i64::from(self.limit) + 1

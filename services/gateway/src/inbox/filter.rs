@@ -1,5 +1,9 @@
 //! What the list is narrowed to, as its address says it.
 
+use std::str::FromStr;
+
+use ma2h::envelope::{MessageType, Priority};
+use ma2h::status::Status;
 use serde::Deserialize;
 
 use crate::messages;
@@ -99,13 +103,11 @@ impl Filter {
                 .map(|text| text.trim().to_owned())
                 .filter(|text| !text.is_empty());
         }
-        let known = |text: &String, names: &[&str]| names.contains(&text.as_str());
-        self.kind = self
-            .kind
-            .filter(|kind| self.view != View::Notices && known(kind, &["ask", "task"]));
+        let is_narrower = |kind: MessageType| self.view != View::Notices && kind != MessageType::Notify;
+        self.kind = self.kind.filter(|kind| known(Some(kind)).is_some_and(is_narrower));
         self.priority = self
             .priority
-            .filter(|name| known(name, &["low", "normal", "high", "urgent"]));
+            .filter(|name| known::<Priority>(Some(name)).is_some());
         self
     }
 
@@ -154,13 +156,13 @@ impl Filter {
     /// As the rest of the gateway lists messages.
     pub(super) fn request(&self) -> messages::Filter {
         messages::Filter {
-            status: (self.view == View::Waiting).then(|| "open".to_owned()),
+            status: (self.view == View::Waiting).then_some(Status::Open),
             kind: if self.view == View::Notices {
-                Some("notify".to_owned())
+                Some(MessageType::Notify)
             } else {
-                self.kind.clone()
+                known(self.kind.as_deref())
             },
-            priority: self.priority.clone(),
+            priority: known(self.priority.as_deref()),
             agent: self.agent.clone(),
             project: self.project.clone(),
             tag: self.tag.clone(),
@@ -171,9 +173,14 @@ impl Filter {
     }
 }
 
+/// What is none of the known ones narrows nothing.
+fn known<T: FromStr>(text: Option<&str>) -> Option<T> {
+    text.and_then(|text| text.parse().ok())
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Filter, View};
+    use super::{Filter, MessageType, Status, View};
 
     #[test]
     fn says_itself_as_an_address() {
@@ -230,8 +237,8 @@ mod tests {
             }
             .request()
         };
-        assert_eq!(request(View::Waiting).status.as_deref(), Some("open"));
-        assert_eq!(request(View::Notices).kind.as_deref(), Some("notify"));
+        assert_eq!(request(View::Waiting).status, Some(Status::Open));
+        assert_eq!(request(View::Notices).kind, Some(MessageType::Notify));
         assert_eq!(request(View::All).status, None);
     }
 }

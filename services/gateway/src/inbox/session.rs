@@ -10,6 +10,7 @@ mod sign_in;
 use std::sync::Arc;
 
 use axum::Form;
+use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Request};
 use axum::response::{IntoResponse, Redirect, Response};
 use base64::Engine as _;
@@ -23,12 +24,17 @@ use subtle::ConstantTimeEq as _;
 
 use crate::app::App;
 use crate::auth;
+use crate::edge::body;
+use crate::edge::call::Call;
 use crate::principal::{Human, Principal, Role, not_authorized};
 
 use super::fields::Fields;
 use super::page;
 
 pub(super) use sign_in::{form, sign_in, sign_out};
+
+/// The largest form: an answer of several long texts, and room for percent-encoding.
+const FORM_BYTES_MAX: usize = 1024 * 1024;
 
 /// The name of the hidden field that carries the session's token.
 const CSRF_FIELD: &str = "csrf";
@@ -104,7 +110,10 @@ impl FromRequestParts<Arc<App>> for Session {
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Response> {
         match find(app, &parts.headers).await {
-            Ok(Some(session)) => Ok(session),
+            Ok(Some(session)) => {
+                Call::note(parts, &session.principal());
+                Ok(session)
+            }
             Ok(None) => Err(sign_in_first(parts)),
             Err(problem) => Err(page::problem(&problem, None)),
         }
@@ -140,21 +149,27 @@ impl FromRequest<Arc<App>> for Posted {
         let (mut parts, body) = request.into_parts();
         origin::check(&parts).map_err(|problem| page::problem(&problem, None))?;
         let session = Session::from_request_parts(&mut parts, app).await?;
-        match read(Request::from_parts(parts, body), &session).await {
+        match read(app, Request::from_parts(parts, body), &session).await {
             Ok(fields) => Ok(Self { session, fields }),
             Err(problem) => Err(page::problem(&problem, Some(&session))),
         }
     }
 }
 
-async fn read(request: Request, session: &Session) -> Result<Fields, Problem> {
-    let fields = posted_fields(request).await?;
+async fn read(app: &App, request: Request, session: &Session) -> Result<Fields, Problem> {
+    let fields = posted_fields(app, request, FORM_BYTES_MAX).await?;
     session.check_csrf(&fields)?;
     Ok(fields)
 }
 
-async fn posted_fields(request: Request) -> Result<Fields, Problem> {
-    match Form::<Vec<(String, String)>>::from_request(request, &()).await {
+/// Reads a form of at most so many bytes, within the bounds and the time that hold for every body.
+async fn posted_fields(app: &App, request: Request, bytes_max: usize) -> Result<Fields, Problem> {
+    let (parts, body) = request.into_parts();
+    let mut head = Request::new(Body::empty());
+    (*head.method_mut(), *head.headers_mut()) = (parts.method.clone(), parts.headers.clone());
+    let (bytes, _room) = body::read(app, Request::from_parts(parts, body), bytes_max).await?;
+    *head.body_mut() = Body::from(bytes);
+    match Form::<Vec<(String, String)>>::from_request(head, &()).await {
         Ok(Form(posted)) => Ok(Fields::new(posted)),
         Err(rejection) => Err(Problem::new(
             match rejection.status() {

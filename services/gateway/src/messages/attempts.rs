@@ -48,6 +48,7 @@ pub(crate) async fn attempts(app: &App, reader: &Principal, id: &str) -> Result<
 
 fn attempt_body(attempt: &Attempt) -> Value {
     let mut body = json!({
+        "generation": attempt.generation,
         "number": attempt.number,
         "at": attempt.at.as_ref().and_then(answer::stamp_text),
         "url": attempt.url,

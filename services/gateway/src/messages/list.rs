@@ -1,12 +1,15 @@
 //! `GET /v1/messages`: the inbox, newest first; an agent's own submissions.
 
+use std::str::FromStr;
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hub_proto::lifecycle::{ListMessagesReply, ListMessagesRequest, MessageSummary};
+use ma2h::envelope::{MessageType, Priority};
 use ma2h::error::Problem;
+use ma2h::status::Status;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
@@ -19,19 +22,6 @@ use crate::edge::page;
 use crate::edge::params::Params;
 use crate::principal::Principal;
 
-/// Every status of a message (§7).
-const STATUSES: [&str; 8] = [
-    "open",
-    "delivered",
-    "answered",
-    "declined",
-    "cancelled",
-    "expired",
-    "completed",
-    "dismissed",
-];
-const TYPES: [&str; 3] = ["notify", "ask", "task"];
-const PRIORITIES: [&str; 4] = ["low", "normal", "high", "urgent"];
 /// Most characters of a text that is searched for.
 const TEXT_CHARS_MAX: usize = 256;
 /// Most bytes of lifecycle's cursor.
@@ -40,9 +30,9 @@ const CURSOR_BYTES_MAX: usize = 512;
 /// What a list is narrowed to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Filter {
-    pub(crate) status: Option<String>,
-    pub(crate) kind: Option<String>,
-    pub(crate) priority: Option<String>,
+    pub(crate) status: Option<Status>,
+    pub(crate) kind: Option<MessageType>,
+    pub(crate) priority: Option<Priority>,
     pub(crate) agent: Option<String>,
     pub(crate) project: Option<String>,
     pub(crate) tag: Option<String>,
@@ -73,23 +63,38 @@ pub(super) async fn handle(
     Caller(principal): Caller,
     Params(params): Params<ListParams>,
 ) -> Result<Response, Refusal> {
-    let filter = Filter {
-        limit: Some(page::limit(params.limit.as_deref())?),
-        status: params.status,
-        kind: params.kind,
-        priority: params.priority,
-        agent: params.agent,
-        project: params.project,
-        tag: params.tag,
-        q: params.q,
-        cursor: params.cursor,
-    };
-    let reply = list(&app, &principal, filter).await?;
+    let reply = list(&app, &principal, params.filter()?).await?;
     let messages = reply.messages.iter().map(body).collect();
     Ok(answer::json(
         StatusCode::OK,
         &answer::page("messages", messages, reply.next_cursor),
     ))
+}
+
+impl ListParams {
+    fn filter(self) -> Result<Filter, Problem> {
+        Ok(Filter {
+            status: one_of(self.status)?,
+            kind: one_of(self.kind)?,
+            priority: one_of(self.priority)?,
+            agent: given(self.agent),
+            project: given(self.project),
+            tag: given(self.tag),
+            q: given(self.q),
+            limit: Some(page::limit(self.limit.as_deref())?),
+            cursor: given(self.cursor),
+        })
+    }
+}
+
+/// An empty parameter, as a form sends it, counts as none.
+fn given(text: Option<String>) -> Option<String> {
+    text.filter(|text| !text.is_empty())
+}
+
+/// What cannot narrow anything is told, rather than answered with an empty page.
+fn one_of<T: FromStr<Err = Problem>>(text: Option<String>) -> Result<Option<T>, Problem> {
+    given(text).as_deref().map(str::parse).transpose()
 }
 
 /// A page of messages, newest first.
@@ -103,9 +108,9 @@ pub(crate) async fn list(
     let request = ListMessagesRequest {
         account: account.to_owned(),
         reader: Some(reader),
-        status: filter.status,
-        r#type: filter.kind,
-        priority: filter.priority,
+        status: filter.status.map(|status| status.as_str().to_owned()),
+        r#type: filter.kind.map(|kind| kind.as_str().to_owned()),
+        priority: filter.priority.map(|priority| priority.as_str().to_owned()),
         agent: filter.agent,
         project: filter.project,
         tag: filter.tag,
@@ -118,27 +123,12 @@ pub(crate) async fn list(
 }
 
 impl Filter {
-    /// What cannot narrow anything is told, rather than answered with an empty page. An empty parameter, as a form sends
-    /// it, counts as none.
     fn check(&self) -> Result<(), Problem> {
-        one_of("status", self.status.as_deref(), &STATUSES)?;
-        one_of("type", self.kind.as_deref(), &TYPES)?;
-        one_of("priority", self.priority.as_deref(), &PRIORITIES)?;
         text("agent", self.agent.as_deref(), TEXT_CHARS_MAX)?;
         text("project", self.project.as_deref(), TEXT_CHARS_MAX)?;
         text("tag", self.tag.as_deref(), TEXT_CHARS_MAX)?;
         text("q", self.q.as_deref(), TEXT_CHARS_MAX)?;
         text("cursor", self.cursor.as_deref(), CURSOR_BYTES_MAX)
-    }
-}
-
-fn one_of(name: &str, given: Option<&str>, known: &[&str]) -> Result<(), Problem> {
-    match given {
-        Some(given) if !known.contains(&given) => Err(Problem::validation(format!(
-            "{name}: expected one of {}",
-            known.join(", ")
-        ))),
-        _ => Ok(()),
     }
 }
 
@@ -194,30 +184,21 @@ fn body(message: &MessageSummary) -> Value {
 
 #[cfg(test)]
 mod tests {
-    use super::Filter;
+    use ma2h::status::Status;
+
+    use super::{Filter, given, one_of};
 
     #[test]
     fn a_filter_that_cannot_match_is_refused() {
-        let given = |status: &str, q: &str| Filter {
-            status: Some(status.to_owned()),
-            q: Some(q.to_owned()),
+        let status = |text: &str| one_of::<Status>(Some(text.to_owned()));
+        assert_eq!(status("open"), Ok(Some(Status::Open)));
+        assert_eq!(status(""), Ok(None));
+        assert!(status("opened").unwrap_err().message.starts_with("status: "));
+        let words = |q: &str| Filter {
+            q: given(Some(q.to_owned())),
             ..Filter::default()
         };
-        assert!(Filter::default().check().is_ok());
-        assert!(given("open", "deploy now").check().is_ok());
-        assert!(
-            given("opened", "")
-                .check()
-                .unwrap_err()
-                .message
-                .starts_with("status: ")
-        );
-        assert!(
-            given("open", "a\0")
-                .check()
-                .unwrap_err()
-                .message
-                .starts_with("q: ")
-        );
+        assert!(words("").check().is_ok() && words("deploy now").check().is_ok());
+        assert!(words("a\0").check().unwrap_err().message.starts_with("q: "));
     }
 }

@@ -1,11 +1,15 @@
 //! Messages, over HTTP and for the web inbox. What may become of one is decided by lifecycle; here it is asked for.
 
 mod attempts;
+pub(crate) mod beat;
+pub(crate) mod budget;
 mod cancel;
+mod delete;
 mod limits;
 mod list;
 mod poll;
 mod read;
+mod redeliver;
 mod resolve;
 mod submit;
 
@@ -15,6 +19,9 @@ use axum::Router;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::{get as on_get, post};
+use hub_platform::config::Limits;
+use hub_platform::grpc;
+use hub_platform::ids::is_minted;
 use hub_proto::lifecycle::{Delivery, Outcome};
 use ma2h::error::{ErrorCode, Problem};
 use serde_json::{Value, json};
@@ -32,15 +39,22 @@ use crate::edge::answer;
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/messages", post(submit::handle).get(list::handle))
-        .route("/v1/messages/{id}", on_get(read::handle))
+        .route("/v1/messages/{id}", on_get(read::handle).head(read::head).delete(delete::handle))
         .route("/v1/messages/{id}/resolve", post(resolve::handle))
         .route("/v1/messages/{id}/cancel", post(cancel::handle))
         .route("/v1/messages/{id}/attempts", on_get(attempts::handle))
+        .route("/v1/messages/{id}/redeliver", post(redeliver::one))
+        .route("/v1/redeliver", post(redeliver::all))
+}
+
+/// The largest answer with a message, and what making it takes.
+pub(crate) fn answer_bytes_max(limits: &Limits) -> usize {
+    read::COPIES * grpc::message_bytes_max(limits)
 }
 
 /// A message's id out of a path; one that we cannot have minted names nothing.
 fn message_id(id: &str) -> Result<String, Problem> {
-    ids::of_path(id.to_owned(), |id| ids::is_minted(id, "msg"))
+    ids::of_path(id.to_owned(), |id| is_minted(id, "msg"))
 }
 
 /// 409, with what became of the message instead (§8.4, §8.8).

@@ -4,18 +4,16 @@ use std::time::Duration;
 
 use hub_proto::lifecycle::GetMessageReply;
 use ma2h::error::Problem;
+use ma2h::status::Status;
 use time::OffsetDateTime;
 use tokio::time::{Instant, sleep_until};
 
-use super::read;
+use super::read::{self, Content, Read};
 use crate::app::App;
-use crate::auth;
 use crate::auth::held::HoldKind;
 use crate::edge::errors::Refusal;
 use crate::principal::Principal;
 
-/// The only status that something can still happen to.
-const OPEN: &str = "open";
 /// A look at expiry comes a little late rather than a little early.
 const EXPIRY_SLACK: Duration = Duration::from_millis(20);
 /// Pause between looks at a message that by our clock should have expired.
@@ -27,13 +25,15 @@ pub(super) struct Wait {
     pub(super) since: Option<OffsetDateTime>,
 }
 
-/// Registers first and looks then, so that nothing falls between (rule 6). A waiter holds no connection to the database.
+/// Registers first and looks then, so that nothing falls between (rule 6). A waiter holds no connection to the database and
+/// nothing of the message: that is read when there is something to answer. What no wake-up told of is found by
+/// [`super::beat`], for all that wait here.
 pub(super) async fn poll(
     app: &App,
     reader: &Principal,
     message_id: &str,
     wait: Wait,
-) -> Result<GetMessageReply, Refusal> {
+) -> Result<Read, Refusal> {
     let (account, _) = reader.of_account()?;
     let deadline = Instant::now() + wait.time;
     let hold = app.held.take(reader, HoldKind::Poll)?;
@@ -42,47 +42,34 @@ pub(super) async fn poll(
         app.touches.touch(app, agent);
     }
     loop {
-        let reply = read::look(app, reader, message_id, wait.since).await?;
-        if !is_open(&reply) || Instant::now() >= deadline {
-            return Ok(reply);
+        let head = read::look(app, reader, message_id, wait.since, Content::LeftOut).await?;
+        if !is_open(&head) || Instant::now() >= deadline {
+            break;
         }
         tokio::select! {
             () = watch.changed() => {}
-            () = sleep_until(next_look(app, &reply).min(deadline)) => {}
-            () = hold.ended() => return Err(auth::unauthenticated().into()),
+            () = sleep_until(next_look(&head).map_or(deadline, |next| next.min(deadline))) => {}
+            ending = hold.ended() => return Err(ending.into()),
             // The client gets what is true, and asks the next replica.
-            () = app.shutdown.requested() => return Ok(reply),
+            () = app.shutdown.requested() => break,
         }
     }
+    read::whole(app, reader, message_id, wait.since).await
 }
 
 /// Not modified may be open: nothing is said of the status then.
 fn is_open(reply: &GetMessageReply) -> bool {
-    reply.not_modified
-        || reply
-            .message
-            .as_ref()
-            .is_some_and(|message| message.status == OPEN)
+    let status = reply.message.as_ref().map(|message| message.status.as_str());
+    reply.not_modified || status == Some(Status::Open.as_str())
 }
 
-/// At expiry, or at the next slow beat, whichever is sooner.
-fn next_look(app: &App, reply: &GetMessageReply) -> Instant {
-    let now = Instant::now();
-    let beat = Duration::from_millis(app.config.gateway.beat_interval_ms);
-    // Who began together shall not go on together.
-    let beat = now + beat.mul_f64(0.75 + rand::random::<f64>() / 2.0);
-    let expires_at = reply
-        .message
-        .as_ref()
-        .and_then(|message| message.expires_at.as_ref());
-    let Some(expires_at) = expires_at.and_then(hub_proto::time_of) else {
-        return beat;
-    };
-    match Duration::try_from(expires_at - OffsetDateTime::now_utc()) {
-        Ok(left) => beat.min(now + left + EXPIRY_SLACK),
-        // Our clock runs ahead of PostgreSQL's.
-        Err(_) => beat.min(now + OVERDUE_PAUSE),
-    }
+/// At expiry, if there is one.
+fn next_look(reply: &GetMessageReply) -> Option<Instant> {
+    let expires_at = reply.message.as_ref()?.expires_at.as_ref();
+    let left = hub_proto::time_of(expires_at?)? - OffsetDateTime::now_utc();
+    // Where our clock runs ahead of PostgreSQL's, nothing is left and it has not expired.
+    let left = Duration::try_from(left).map_or(OVERDUE_PAUSE, |left| left + EXPIRY_SLACK);
+    Instant::now().checked_add(left)
 }
 
 /// How long a caller is ready to wait, capped.

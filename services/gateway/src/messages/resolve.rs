@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use hub_platform::cpu;
 use hub_proto::lifecycle::{Outcome, ResolveMessageRequest};
 use ma2h::error::Problem;
 use serde::Deserialize;
@@ -60,7 +61,7 @@ pub(crate) async fn resolve(
         resolver.human(Role::Operator)?;
     }
     let id = message_id(id)?;
-    ma2h::json::parse_strict(&body)?;
+    let body = cpu::run(body.len(), move || ma2h::json::parse_input(&body).map(drop).map(|()| body)).await?;
     let (account, resolver) = resolver.of_account()?;
     let request = ResolveMessageRequest {
         account: account.to_owned(),

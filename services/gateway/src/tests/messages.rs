@@ -12,7 +12,8 @@ use crate::wakes::{Wake, WakeKind};
 #[tokio::test]
 async fn a_submit_is_checked_in_order_and_names_the_field() {
     let gateway = Gateway::new();
-    let too_large = changed(|envelope| envelope["state"] = json!("x".repeat(70_000)));
+    let too_long = changed(|envelope| envelope["state"] = json!("x".repeat(70_000)));
+    let too_large = changed(|envelope| envelope["state"] = json!("x".repeat(70_000 + (1 << 20))));
     let cases = [
         (
             changed(|envelope| drop(envelope.as_object_mut().unwrap().remove("ma2h_version"))),
@@ -44,6 +45,7 @@ async fn a_submit_is_checked_in_order_and_names_the_field() {
             422,
             "invalid_field",
         ),
+        (too_long, 422, "invalid_field"),
         (too_large, 413, "payload_too_large"),
     ];
     for (body, status, code) in cases {

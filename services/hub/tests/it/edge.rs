@@ -86,7 +86,7 @@ async fn every_error_has_the_same_shape() {
         ),
         (
             agent
-                .send_text(Method::POST, "/v1/messages", vec_text(9 << 20))
+                .send_text(Method::POST, "/v1/messages", vec_text(10 << 20))
                 .await,
             413,
             "payload_too_large",

@@ -10,7 +10,9 @@
     reason = "`stage` and `state` are told apart well enough"
 )]
 
+mod bounds;
 mod browser;
+mod canaries;
 mod dev;
 mod edge;
 mod examples;
@@ -20,6 +22,8 @@ mod migrations;
 mod persistent;
 mod push;
 mod races;
+mod redelivery;
+mod retention;
 mod schema;
 mod stage;
 mod verbatim;

@@ -42,7 +42,7 @@ async fn what_nobody_fetched_expires_and_goes_and_what_is_open_stays() {
         .await;
         expect_gone(&stage, id).await;
     }
-    assert_eq!(tables_with(&stage, CANARY).await, Vec::<String>::new());
+    assert_eq!(stage.tables_with(CANARY).await, Vec::<String>::new());
     let listed = stage.alice.messages("").await.expect(200);
     let ids: Vec<&Value> = listed["messages"]
         .as_array()
@@ -177,7 +177,7 @@ async fn an_owner_deletes_what_has_ended() {
         (stage.alice.attempts(&id).await.expect(200)["state"] == "refused").then_some(())
     })
     .await;
-    assert!(!tables_with(&stage, CANARY).await.is_empty());
+    assert!(!stage.tables_with(CANARY).await.is_empty());
 
     stage
         .alice
@@ -196,7 +196,7 @@ async fn an_owner_deletes_what_has_ended() {
     owner.delete(&path).await.expect(204);
     expect_gone(&stage, &id).await;
     owner.delete(&path).await.expect_error(410, "gone");
-    assert_eq!(tables_with(&stage, CANARY).await, Vec::<String>::new());
+    assert_eq!(stage.tables_with(CANARY).await, Vec::<String>::new());
 
     let stranger = stage.account.agent("other/agent").await;
     stranger.message(&id).await.expect_error(404, "not_found");
@@ -268,21 +268,4 @@ async fn expect_gone(stage: &Stage, id: &str) {
     stage.alice.message(id).await.expect_error(410, "gone");
     stage.alice.answer(id, "approve").await.expect_error(410, "gone");
     stage.alice.attempts(id).await.expect_error(410, "gone");
-}
-
-/// Tables of the hub in which a word stands.
-async fn tables_with(stage: &Stage, word: &str) -> Vec<String> {
-    let database = stage.hub.database().connect().await;
-    let sql = "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_catalog.pg_tables
-               WHERE schemaname IN ('directory', 'lifecycle', 'delivery', 'presence')";
-    let mut found = Vec::new();
-    for row in database.query(sql, &[]).await.unwrap() {
-        let name: String = row.get("name");
-        let sql = format!("SELECT EXISTS (SELECT FROM {name} AS t WHERE t::text LIKE $1) AS found");
-        let row = database.query_one(&sql, &[&format!("%{word}%")]).await.unwrap();
-        if row.get("found") {
-            found.push(name);
-        }
-    }
-    found
 }

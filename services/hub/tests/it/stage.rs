@@ -62,6 +62,25 @@ impl Stage {
     pub(crate) fn callback_url(&self) -> String {
         self.sink.url("/resume")
     }
+
+    /// The hub's tables in which a word stands.
+    pub(crate) async fn tables_with(&self, word: &str) -> Vec<String> {
+        let database = self.hub.database().connect().await;
+        let sql = "SELECT format('%I.%I', schemaname, tablename) AS name FROM pg_catalog.pg_tables
+                   WHERE schemaname IN ('directory', 'lifecycle', 'delivery', 'presence')
+                   ORDER BY name";
+        let mut found = Vec::new();
+        for row in database.query(sql, &[]).await.unwrap() {
+            let name: String = row.get("name");
+            let sql =
+                format!("SELECT EXISTS (SELECT FROM {name} AS t WHERE strpos(t::text, $1) > 0) AS found");
+            let row = database.query_one(&sql, &[&word]).await.unwrap();
+            if row.get("found") {
+                found.push(name);
+            }
+        }
+        found
+    }
 }
 
 /// The published data of the protocol, which lies beside the repository.

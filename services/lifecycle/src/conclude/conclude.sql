@@ -18,11 +18,12 @@ WITH concluded AS (
 
 owed AS (
     INSERT INTO lifecycle.pushes (
-        account, message_id, state, generation, attempts, attempt_at, due_at, traceparent
+        account, message_id, host, state, generation, attempts, attempt_at, due_at, traceparent
     )
     SELECT
         concluded.account,
         concluded.message_id,
+        envelope.callback_host,
         'due',
         1,
         0,

@@ -1,13 +1,15 @@
 //! Resolve and cancel (§7, §8.4, §8.8): one compare-and-set; the first terminal wins.
 
+use hub_platform::cpu;
 use hub_platform::db::{self, During};
 use hub_platform::nats::WakeKind;
-use hub_platform::telemetry;
+use hub_platform::{ids, telemetry};
 use hub_proto::lifecycle::{CancelMessageRequest, Outcome, ResolveMessageRequest};
 use ma2h::Envelope;
 use ma2h::address::Actor;
 use ma2h::envelope::{MessageType, Resolution};
 use ma2h::error::Problem;
+use ma2h::resolve::Answer;
 
 use crate::error::Error;
 use crate::message_id;
@@ -52,28 +54,33 @@ pub(crate) struct Standing {
     overdue: bool,
 }
 
+impl Standing {
+    /// Whether it can still be answered.
+    pub(crate) fn is_open(&self) -> bool {
+        self.status == "open"
+    }
+}
+
 impl Tier {
     /// Answers an open ask or task.
     pub(crate) async fn resolve(&self, request: ResolveMessageRequest) -> Result<Outcome, Error> {
         check_ids(&request.message_id, &request.resolution_id)?;
         let resolver = Caller::of(request.resolver)?;
-        let (agent, text) = self.subject(&request.account, &request.message_id).await?;
-        // What was accepted can be read again; a refusal here would not be the resolver's.
-        let envelope = Envelope::parse(&text)
-            .map_err(|problem| db::Error::corrupt(format!("stored envelope cannot be read: {problem}")))?;
-        let actor = resolver.actor();
+        let (agent, text) = self
+            .subject(&request.account, &request.message_id, &resolver)
+            .await?;
         let is_stranger = resolver.agent().is_some_and(|resolver| resolver != agent);
-        if is_stranger && !ma2h::resolve::may_resolve(&envelope, &actor) {
-            return Err(Problem::not_found().into());
-        }
-        let answer = ma2h::resolve::decide(&envelope, &actor, &request.body)?;
+        let (actor, body) = (resolver.actor(), request.body);
+        let attested = actor.to_string();
+        let deciding = cpu::run(text.len(), move || decide(&text, &actor, is_stranger, &body));
+        let (kind, answer) = deciding.await?;
         let conclusion = Conclusion {
             account: &request.account,
             message_id: &request.message_id,
-            kind: envelope.kind,
+            kind,
             resolution: answer.resolution,
             resolution_id: &request.resolution_id,
-            actor: actor.to_string(),
+            actor: attested,
             detail: answer.detail,
         };
         self.conclude(&conclusion).await
@@ -82,7 +89,9 @@ impl Tier {
     /// Withdraws an open ask. Its submitter alone may (§9.1).
     pub(crate) async fn cancel(&self, request: CancelMessageRequest) -> Result<Outcome, Error> {
         check_ids(&request.message_id, &request.resolution_id)?;
-        let standing = self.look(&request.account, &request.message_id).await?;
+        let standing = self
+            .look(&request.account, &request.message_id, Some(&request.agent))
+            .await?;
         if standing.agent != request.agent {
             return Err(Problem::not_found().into());
         }
@@ -104,7 +113,7 @@ impl Tier {
     /// Reads how a message stands. An overdue one is expired before anyone is told of it (design rule 2).
     pub(crate) async fn standing(&self, account: &str, message_id: &str) -> Result<Standing, Error> {
         for _ in 0..LOOKS_MAX {
-            let standing = self.look(account, message_id).await?;
+            let standing = self.look(account, message_id, None).await?;
             if !standing.overdue {
                 return Ok(standing);
             }
@@ -171,20 +180,24 @@ impl Tier {
     }
 
     /// The submitter and the envelope of a message.
-    async fn subject(&self, account: &str, message_id: &str) -> Result<(String, String), Error> {
-        let row = SUBJECT
-            .row(&self.pool, &[&account, &message_id])
-            .await?
-            .ok_or_else(Problem::not_found)?;
+    async fn subject(
+        &self,
+        account: &str,
+        message_id: &str,
+        resolver: &Caller,
+    ) -> Result<(String, String), Error> {
+        let Some(row) = SUBJECT.row(&self.pool, &[&account, &message_id]).await? else {
+            return Err(self.missing(account, message_id, resolver.agent()).await?.into());
+        };
         let agent = row.try_get("agent").during(SUBJECT.name)?;
         Ok((agent, row.try_get("envelope").during(SUBJECT.name)?))
     }
 
-    async fn look(&self, account: &str, message_id: &str) -> Result<Standing, Error> {
-        let row = OUTCOME
-            .row(&self.pool, &[&account, &message_id])
-            .await?
-            .ok_or_else(Problem::not_found)?;
+    /// `agent` is who asks, where that is an agent.
+    async fn look(&self, account: &str, message_id: &str, agent: Option<&str>) -> Result<Standing, Error> {
+        let Some(row) = OUTCOME.row(&self.pool, &[&account, &message_id]).await? else {
+            return Err(self.missing(account, message_id, agent).await?.into());
+        };
         let read = || {
             Ok::<_, tokio_postgres::Error>(Standing {
                 agent: row.try_get("agent")?,
@@ -198,9 +211,26 @@ impl Tier {
     }
 }
 
+/// What a resolve comes to, if it wins. Whoever may not know of the message is told that there is none.
+fn decide(
+    envelope: &str,
+    actor: &Actor,
+    is_stranger: bool,
+    body: &str,
+) -> Result<(MessageType, Answer), Error> {
+    // What was accepted can be read again; a refusal here would not be the resolver's.
+    let envelope = Envelope::parse(envelope)
+        .map_err(|problem| db::Error::corrupt(format!("stored envelope cannot be read: {problem}")))?;
+    if is_stranger && !ma2h::resolve::may_resolve(&envelope, actor) {
+        return Err(Problem::not_found().into());
+    }
+    let answer = ma2h::resolve::decide(&envelope, actor, body)?;
+    Ok((envelope.kind, answer))
+}
+
 fn check_ids(message_id: &str, resolution_id: &str) -> Result<(), Problem> {
     message_id::check(message_id)?;
-    if message_id::is_wellformed(resolution_id) {
+    if ids::is_minted(resolution_id, "res") {
         return Ok(());
     }
     Err(Problem::validation("resolution_id: malformed"))

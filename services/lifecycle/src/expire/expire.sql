@@ -35,16 +35,22 @@ expired AS (
         AND message.message_id = overdue.message_id
         AND message.status = 'open'
         AND statement_timestamp() > message.expires_at
-    RETURNING message.account, message.message_id, message.kind, envelope.callback_url IS NOT NULL AS push_owed
+    RETURNING
+        message.account,
+        message.message_id,
+        message.kind,
+        envelope.callback_host,
+        envelope.callback_url IS NOT NULL AS push_owed
 ),
 
 owed AS (
     INSERT INTO lifecycle.pushes (
-        account, message_id, state, generation, attempts, attempt_at, due_at, traceparent
+        account, message_id, host, state, generation, attempts, attempt_at, due_at, traceparent
     )
     SELECT
         expired.account,
         expired.message_id,
+        expired.callback_host,
         'due',
         1,
         0,

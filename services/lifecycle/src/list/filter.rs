@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use hub_proto::lifecycle::ListMessagesRequest;
-use ma2h::envelope::{MessageType, Priority, Resolution};
+use ma2h::envelope::{MessageType, Priority};
 use ma2h::error::Problem;
+use ma2h::status::Status;
 
 use crate::column::storable;
 use crate::principal::Caller;
@@ -13,9 +14,9 @@ use crate::submit::{tag_key, word_keys};
 /// The filters, as the columns hold what they name.
 #[derive(Debug, PartialEq)]
 pub(super) struct Filter<'a> {
-    pub(super) status: Option<&'a str>,
-    pub(super) kind: Option<&'a str>,
-    pub(super) priority: Option<&'a str>,
+    pub(super) status: Option<&'static str>,
+    pub(super) kind: Option<&'static str>,
+    pub(super) priority: Option<&'static str>,
     pub(super) agent: Option<Cow<'a, str>>,
     pub(super) project: Option<Cow<'a, str>>,
     /// All of these are among a match's.
@@ -25,20 +26,9 @@ pub(super) struct Filter<'a> {
 impl<'a> Filter<'a> {
     /// Reads the filters; none where nothing can match.
     pub(super) fn of(request: &'a ListMessagesRequest, reader: &'a Caller) -> Result<Option<Self>, Problem> {
-        let status = request.status.as_deref();
-        if status.is_some_and(|status| !is_status(status)) {
-            return Err(Problem::invalid_field("status: unknown"));
-        }
-        let kind = request.r#type.as_deref();
-        if kind.is_some_and(|kind| kind.parse::<MessageType>().is_err()) {
-            return Err(Problem::invalid_field("type: expected notify, ask or task"));
-        }
-        let priority = request.priority.as_deref();
-        if priority.is_some_and(|priority| priority.parse::<Priority>().is_err()) {
-            return Err(Problem::invalid_field(
-                "priority: expected low, normal, high or urgent",
-            ));
-        }
+        let status: Option<Status> = request.status.as_deref().map(str::parse).transpose()?;
+        let kind: Option<MessageType> = request.r#type.as_deref().map(str::parse).transpose()?;
+        let priority: Option<Priority> = request.priority.as_deref().map(str::parse).transpose()?;
         let agent = match (reader.agent(), request.agent.as_deref()) {
             (Some(own), Some(asked)) if own != asked => return Ok(None),
             (Some(own), _) => Some(own),
@@ -49,18 +39,14 @@ impl<'a> Filter<'a> {
         };
         let (agent, project) = (agent.map(storable), request.project.as_deref().map(storable));
         Ok(Some(Self {
-            status,
-            kind,
-            priority,
+            status: status.map(Status::as_str),
+            kind: kind.map(MessageType::as_str),
+            priority: priority.map(Priority::as_str),
             agent,
             project,
             search_keys,
         }))
     }
-}
-
-fn is_status(text: &str) -> bool {
-    matches!(text, "open" | "delivered") || text.parse::<Resolution>().is_ok()
 }
 
 /// A search for something that has no words in it.

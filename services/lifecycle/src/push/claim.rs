@@ -1,6 +1,7 @@
 //! Claims: a worker takes pushes for the length of a lease.
 
 use hub_platform::db::{self, During};
+use hub_platform::ids;
 use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, Push, PushJob};
 use ma2h::error::Problem;
 use time::OffsetDateTime;
@@ -10,7 +11,7 @@ use tokio_postgres::types::Type;
 use super::{BATCH_MAX, CLAIM};
 use crate::error::Error;
 use crate::statement::TypedValues;
-use crate::tier::{Tier, millis};
+use crate::tier::{Tier, bigint};
 use crate::{clock, message_id, response};
 
 /// Bytes of envelopes and answers behind one reply (design rule 15); at least one push is given.
@@ -25,7 +26,7 @@ impl Tier {
             .iter()
             .filter(|job| message_id::is_wellformed(&job.message_id));
         let (accounts, message_ids): (Vec<_>, Vec<_>) = jobs.map(names).unzip();
-        let lease_ms = millis(self.config.callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
+        let lease_ms = bigint(self.config.callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
         let values: TypedValues<'_> = &[
             (&request.claim_id, Type::TEXT),
             (&accounts, Type::TEXT_ARRAY),
@@ -70,7 +71,7 @@ impl Tier {
 }
 
 fn check(request: &ClaimPushesRequest) -> Result<(), Problem> {
-    if !message_id::is_wellformed(&request.claim_id) {
+    if !ids::is_minted(&request.claim_id, "clm") {
         return Err(Problem::validation("claim_id: malformed"));
     }
     if request.jobs.len() > BATCH_MAX {

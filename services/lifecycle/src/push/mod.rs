@@ -1,7 +1,9 @@
-//! Pushes that are owed (design rule 5): claimed by workers, settled by what came of them, published again when due.
+//! Pushes that are owed (design rule 5): claimed by workers, settled by what came of them, published
+//! again when due, and put back by people.
 
 mod claim;
 mod decide;
+mod redeliver;
 mod relay;
 mod settle;
 
@@ -24,6 +26,14 @@ pub(crate) const SETTLE: Statement = Statement {
 pub(crate) const RELAY: Statement = Statement {
     name: "relay pushes",
     sql: include_str!("relay.sql"),
+};
+pub(crate) const REDELIVER: Statement = Statement {
+    name: "redeliver pushes",
+    sql: include_str!("redeliver.sql"),
+};
+pub(crate) const EXHAUSTED: Statement = Statement {
+    name: "list exhausted pushes",
+    sql: include_str!("exhausted.sql"),
 };
 pub(crate) const BACKLOG: Statement = Statement {
     name: "count owed pushes",

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use hub_platform::db::{self, During};
+use hub_platform::ids;
 use hub_platform::nats::WakeKind;
 use hub_proto::lifecycle::{SettlePushesReply, SettlePushesRequest, Settlement};
 use ma2h::error::Problem;
@@ -16,7 +17,7 @@ use crate::error::Error;
 use crate::message_id;
 use crate::read::DELIVERED;
 use crate::statement::TypedValues;
-use crate::tier::{Tier, millis};
+use crate::tier::{Tier, bigint};
 
 /// Outcomes, column by column, as the statement takes them.
 #[derive(Debug, Default)]
@@ -39,7 +40,7 @@ impl<'a> Outcomes<'a> {
         self.generations.push(integer(settlement.generation));
         self.numbers.push(integer(settlement.number));
         self.kinds.push(verdict.as_str());
-        self.pauses_ms.push(millis(verdict.pause_ms()));
+        self.pauses_ms.push(bigint(verdict.pause_ms()));
         self.statuses.push(
             settlement
                 .status
@@ -173,7 +174,7 @@ impl Tier {
 }
 
 fn check(request: &SettlePushesRequest) -> Result<(), Problem> {
-    if !message_id::is_wellformed(&request.claim_id) {
+    if !ids::is_minted(&request.claim_id, "clm") {
         return Err(Problem::validation("claim_id: malformed"));
     }
     if request.settlements.len() > BATCH_MAX {

@@ -2,7 +2,6 @@
 
 use hub_platform::db::During;
 use hub_proto::lifecycle::{Attempt, ListAttemptsReply, ListAttemptsRequest};
-use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
@@ -12,7 +11,7 @@ use crate::principal::Caller;
 use crate::tier::Tier;
 use crate::{clock, message_id};
 
-/// Attempts of one answer. The configured cap on a push's attempts lies no higher.
+/// Attempts of one answer, the latest; redeliveries may have made more.
 const ATTEMPTS_MAX: i64 = 1000;
 
 impl Tier {
@@ -24,7 +23,9 @@ impl Tier {
         let push = PUSH
             .row(&self.pool, &[account, message_id, &reader.agent()])
             .await?;
-        let push = push.ok_or_else(Problem::not_found)?;
+        let Some(push) = push else {
+            return Err(self.missing(account, message_id, reader.agent()).await?.into());
+        };
         let state: Option<String> = push.try_get("state").during(PUSH.name)?;
         let Some(state) = state else {
             return Ok(ListAttemptsReply::default());
@@ -54,6 +55,7 @@ fn read(row: &Row) -> Result<Attempt, tokio_postgres::Error> {
     };
     let status: Option<i32> = row.try_get("status")?;
     Ok(Attempt {
+        generation: count("generation")?,
         number: count("number")?,
         at: Some(clock::timestamp(row.try_get("at")?)),
         url: row.try_get("callback_url")?,

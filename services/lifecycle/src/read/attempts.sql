@@ -1,17 +1,23 @@
--- Lists the attempts of a message's pushes, oldest first.
+-- Lists the latest attempts of a message's pushes, oldest first. A redelivery begins a new generation, which counts its
+-- attempts from 1.
 --
 -- Locks: none. Indexes: the primary keys of push_attempts and envelopes.
 SELECT
-    attempt.number,
-    attempt.at,
+    latest.generation,
+    latest.number,
+    latest.at,
     envelope.callback_url,
-    attempt.status,
-    attempt.error,
-    attempt.duration_ms,
-    attempt.outcome
-FROM lifecycle.push_attempts AS attempt
+    latest.status,
+    latest.error,
+    latest.duration_ms,
+    latest.outcome
+FROM (
+    SELECT *
+    FROM lifecycle.push_attempts AS attempt
+    WHERE attempt.account = $1 AND attempt.message_id = $2
+    ORDER BY attempt.generation DESC, attempt.number DESC
+    LIMIT $3
+) AS latest
 INNER JOIN lifecycle.envelopes AS envelope
-    ON attempt.account = envelope.account AND attempt.message_id = envelope.message_id
-WHERE attempt.account = $1 AND attempt.message_id = $2
-ORDER BY attempt.generation, attempt.number
-LIMIT $3
+    ON latest.account = envelope.account AND latest.message_id = envelope.message_id
+ORDER BY latest.generation, latest.number

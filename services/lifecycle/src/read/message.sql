@@ -2,7 +2,7 @@
 --
 -- Decides: `overdue`, by which the caller moves the row before it tells anyone of it (design rule 2), and
 -- `not_modified`: the status has not changed after $4, and $4 is not in the future. The envelope, which may be large,
--- is left out then. An end is stamped when its statement began, and seen when that commits: who looked in between, or
+-- is left out then, and where it and the Response, which repeats its state, are larger than $5. An end is stamped when its statement began, and seen when that commits: who looked in between, or
 -- has a clock that runs ahead, names a time after an end it has not seen. So an end counts as not seen for a minute.
 --
 -- Locks: none. Indexes: the primary keys of messages and envelopes.
@@ -23,7 +23,11 @@ SELECT
     known.not_modified,
     envelope.run_id,
     envelope.ma2h_version,
-    CASE WHEN NOT known.not_modified AND NOT known.overdue THEN envelope.envelope END AS envelope
+    known.content_bytes,
+    CASE
+        WHEN NOT known.not_modified AND NOT known.overdue AND ($5::bigint IS NULL OR known.content_bytes <= $5::bigint)
+            THEN envelope.envelope
+    END AS envelope
 FROM lifecycle.messages AS message
 INNER JOIN lifecycle.envelopes AS envelope
     ON message.account = envelope.account AND message.message_id = envelope.message_id
@@ -37,7 +41,9 @@ CROSS JOIN LATERAL (
             END <= $4::timestamptz
             AND $4::timestamptz <= statement_timestamp(),
             false
-        ) AS not_modified
+        ) AS not_modified,
+        octet_length(envelope.envelope)::bigint * CASE WHEN message.resolution_id IS NULL THEN 1 ELSE 2 END
+        + coalesce(octet_length(message.detail), 0) AS content_bytes
 ) AS known
 WHERE
     message.account = $1

@@ -1,7 +1,9 @@
 //! Reads of one message (§8.2). They say no more than is known, and stamp no more than was shown.
 
 mod attempts;
+mod changed;
 
+use hub_platform::cpu;
 use hub_platform::db::{self, During};
 use hub_platform::nats::WakeKind;
 use hub_proto::lifecycle::{Delivery, GetMessageReply, GetMessageRequest, Message};
@@ -11,6 +13,7 @@ use tokio_postgres::Row;
 
 use crate::error::Error;
 use crate::principal::Caller;
+use crate::retain::EXPIRED;
 use crate::statement::Statement;
 use crate::tier::Tier;
 use crate::{clock, message_id, response};
@@ -18,6 +21,10 @@ use crate::{clock, message_id, response};
 pub(crate) const MESSAGE: Statement = Statement {
     name: "read message",
     sql: include_str!("message.sql"),
+};
+pub(crate) const CHANGED: Statement = Statement {
+    name: "find changed messages",
+    sql: include_str!("changed.sql"),
 };
 pub(crate) const STAMP: Statement = Statement {
     name: "stamp delivery",
@@ -44,17 +51,29 @@ impl Tier {
         message_id::check(&request.message_id)?;
         let reader = Caller::of(request.reader)?;
         let since = request.since.as_ref().map(since).transpose()?;
+        // What is larger than any number here is no bound.
+        let content_bytes_max = request.content_bytes_max.and_then(|max| i64::try_from(max).ok());
         for _ in 0..LOOKS_MAX {
-            let values: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
-                [&request.account, &request.message_id, &reader.agent(), &since];
-            let row = MESSAGE
-                .row(&self.pool, &values)
-                .await?
-                .ok_or_else(Problem::not_found)?;
+            let values: [&(dyn tokio_postgres::types::ToSql + Sync); 5] = [
+                &request.account,
+                &request.message_id,
+                &reader.agent(),
+                &since,
+                &content_bytes_max,
+            ];
+            let Some(row) = MESSAGE.row(&self.pool, &values).await? else {
+                let (account, message_id) = (&request.account, &request.message_id);
+                return Err(self.missing(account, message_id, reader.agent()).await?.into());
+            };
             let flag = |name| row.try_get::<_, bool>(name).during(MESSAGE.name);
             if flag("overdue")? {
                 self.expire(&request.account, &[&request.message_id]).await?;
                 continue;
+            }
+            let track: Option<&str> = row.try_get("delivery_state").during(MESSAGE.name)?;
+            if reader.agent().is_some() && track == Some(EXPIRED) {
+                // The track says that the submitter never got the Response; so it shall not (§14.2).
+                return Err(Problem::gone().into());
             }
             if flag("not_modified")? {
                 return Ok(GetMessageReply {
@@ -62,7 +81,7 @@ impl Tier {
                     message: None,
                 });
             }
-            let mut message = read(&row, &request.message_id)?;
+            let mut message = compose(row, &request.message_id).await?;
             let is_first_sight = !message.response.is_empty() && message.delivery.is_none();
             if let (Some(agent), true) = (reader.agent(), is_first_sight) {
                 let Some(delivery) = self.stamp(&request.account, &request.message_id, agent).await? else {
@@ -95,13 +114,21 @@ fn since(timestamp: &hub_proto::Timestamp) -> Result<OffsetDateTime, Problem> {
     clock::time(timestamp).ok_or_else(|| Problem::validation("since: out of range"))
 }
 
+async fn compose(row: Row, message_id: &str) -> Result<Message, db::Error> {
+    let envelope: Option<&str> = row.try_get("envelope").during(MESSAGE.name)?;
+    let bytes = envelope.map_or(0, str::len);
+    let message_id = message_id.to_owned();
+    cpu::run(bytes, move || read(&row, &message_id)).await
+}
+
 fn read(row: &Row, message_id: &str) -> Result<Message, db::Error> {
-    let envelope: String = row.try_get("envelope").during(MESSAGE.name)?;
+    let envelope: Option<String> = row.try_get("envelope").during(MESSAGE.name)?;
     let resolution_id: Option<&str> = row.try_get("resolution_id").during(MESSAGE.name)?;
-    let response = match resolution_id {
-        Some(_) => response::of(row, message_id, &envelope)?,
-        None => String::new(),
+    let response = match (resolution_id, &envelope) {
+        (Some(_), Some(envelope)) => response::of(row, message_id, envelope)?,
+        _ => String::new(),
     };
+    let content_bytes: i64 = row.try_get("content_bytes").during(MESSAGE.name)?;
     let message = || {
         let accepted_at: OffsetDateTime = row.try_get("accepted_at")?;
         let terminal_at: Option<OffsetDateTime> = row.try_get("terminal_at")?;
@@ -109,13 +136,14 @@ fn read(row: &Row, message_id: &str) -> Result<Message, db::Error> {
         Ok::<_, tokio_postgres::Error>(Message {
             message_id: message_id.to_owned(),
             status: row.try_get("status")?,
-            envelope,
+            envelope: envelope.unwrap_or_default(),
             response,
             accepted_at: Some(clock::timestamp(accepted_at)),
             changed_at: Some(clock::timestamp(terminal_at.unwrap_or(accepted_at))),
             expires_at: expires_at.map(clock::timestamp),
             delivery: delivery(row)?,
             actor: row.try_get("actor")?,
+            content_bytes: u64::try_from(content_bytes).unwrap_or_default(),
         })
     };
     message().during(MESSAGE.name)

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use ma2h::Envelope;
 use ma2h::envelope::{Ask, MessageType};
 use ma2h::error::Problem;
+use ma2h::status::Status;
 
 use super::Submit;
 use super::keys::search_keys;
@@ -50,9 +51,9 @@ impl<'a> Extract<'a> {
         Ok(Self {
             kind: envelope.kind.as_str(),
             status: if envelope.kind == MessageType::Notify {
-                "delivered"
+                Status::Delivered.as_str()
             } else {
-                "open"
+                Status::Open.as_str()
             },
             mode: envelope.ask.as_ref().map(|ask: &Ask| ask.mode.as_str()),
             priority: envelope.priority.as_str(),

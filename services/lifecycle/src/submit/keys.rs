@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ma2h::Envelope;
 use ma2h::envelope::MessageType;
 use ma2h::error::Problem;
-use ma2h::json::lossless_digest;
+use ma2h::json::Node;
 use sha2::{Digest, Sha256};
 
 /// Words of one title that are indexed. A title of 200 characters has fewer.
@@ -22,7 +22,7 @@ pub(crate) struct IdempotencyKey {
 
 impl IdempotencyKey {
     /// The envelope's key, which an ask and a task must have (§8.1).
-    pub(crate) fn of(envelope: &Envelope, text: &str) -> Result<Option<Self>, Problem> {
+    pub(crate) fn of(envelope: &Envelope, node: &Node<'_>) -> Result<Option<Self>, Problem> {
         let Some(key) = &envelope.idempotency_key else {
             return match envelope.kind {
                 MessageType::Notify => Ok(None),
@@ -30,7 +30,7 @@ impl IdempotencyKey {
             };
         };
         // A restarted agent retries from another session and run (§8.1).
-        let digest = lossless_digest(text, &[&["agent", "session"], &["agent", "run_id"]])?;
+        let digest = node.lossless_digest(&[&["agent", "session"], &["agent", "run_id"]]);
         Ok(Some(Self {
             hash: Sha256::digest(key).into(),
             digest,

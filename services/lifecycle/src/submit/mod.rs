@@ -1,25 +1,31 @@
-//! Submit (§8.1): the idempotency key before the world (design rule 4), then the message, all in one statement.
+//! Submit (§8.1): the rate, then the idempotency key before the world (design rule 4), then the message, all in one
+//! statement.
 
 mod extract;
 mod keys;
+mod limits;
 
+use hub_platform::cpu;
 use hub_platform::db::{self, During};
 use hub_platform::nats::WakeKind;
-use hub_proto::lifecycle::{SubmitMessageReply, SubmitMessageRequest};
+use hub_proto::lifecycle::{BudgetSpent, SubmitMessageReply, SubmitMessageRequest};
 use ma2h::Envelope;
+use ma2h::json;
 use ma2h::error::{ErrorCode, Problem};
 
 use crate::error::Error;
 use crate::statement::Statement;
-use crate::tier::Tier;
+use crate::tier::{Tier, bigint};
 
 use extract::Extract;
 use keys::IdempotencyKey;
 pub(crate) use keys::{tag_key, word_keys};
+pub(crate) use limits::CHARGE;
+use limits::Limits;
 
 pub(crate) const INSERT: Statement = Statement {
     name: "insert message",
-    sql: include_str!("insert.sql"),
+    sql: concat!(include_str!("budget.sql"), ",\n", include_str!("insert.sql")),
 };
 pub(crate) const ORIGINAL: Statement = Statement {
     name: "find key",
@@ -44,12 +50,20 @@ struct Submit<'a> {
     key: Option<IdempotencyKey>,
 }
 
+impl Submit<'_> {
+    /// Whether it names an agent as its destination.
+    fn is_addressed(&self) -> bool {
+        self.envelope.to.is_some()
+    }
+}
+
 /// What an insert came to.
 enum Inserted {
     Yes,
     /// The key or the message is there already.
     No,
     Refused(Problem),
+    Spent(BudgetSpent),
 }
 
 /// The message a submit turns out to repeat.
@@ -63,9 +77,12 @@ struct Original {
 impl Tier {
     /// Accepts an envelope, or answers with the original of a repeated one.
     pub(crate) async fn submit(&self, request: SubmitMessageRequest) -> Result<SubmitMessageReply, Error> {
-        let envelope = Envelope::parse(&request.envelope)?;
-        check_sender(&request, &envelope)?;
-        let key = IdempotencyKey::of(&envelope, &request.envelope)?;
+        let (request, read) = cpu::run(request.envelope.len(), move || {
+            let read = read(&request);
+            (request, read)
+        })
+        .await;
+        let (envelope, key) = read?;
         let submit = Submit {
             request: &request,
             envelope: &envelope,
@@ -73,7 +90,10 @@ impl Tier {
         };
         match Extract::of(&submit) {
             Ok(extract) => self.submit_fit(&submit, &extract).await,
-            Err(refusal) => self.refuse(&submit, refusal).await,
+            Err(refusal) => match self.charge(&submit).await? {
+                Some(spent) => Ok(refused_by(spent)),
+                None => self.refuse(&submit, refusal).await,
+            },
         }
     }
 
@@ -84,9 +104,10 @@ impl Tier {
         extract: &Extract<'_>,
     ) -> Result<SubmitMessageReply, Error> {
         for _ in 0..ROUNDS_MAX {
-            match self.insert(submit, extract).await? {
+            match db::retry(|| self.insert(submit, extract)).await? {
                 Inserted::Yes => return Ok(self.accepted(submit, extract)),
                 Inserted::Refused(refusal) => return self.refuse(submit, refusal).await,
+                Inserted::Spent(spent) => return Ok(refused_by(spent)),
                 Inserted::No => {}
             }
             if let Some(original) = self.original(submit).await? {
@@ -97,7 +118,8 @@ impl Tier {
     }
 
     async fn insert(&self, submit: &Submit<'_>, extract: &Extract<'_>) -> Result<Inserted, Error> {
-        let ttl_seconds = i64::try_from(self.config.lifecycle.idempotency_ttl_seconds).unwrap_or(i64::MAX);
+        let ttl_seconds = bigint(self.config.lifecycle.idempotency_ttl_seconds);
+        let limits = Limits::of(&self.config.rate_limit);
         let key = submit.key.as_ref();
         let row = INSERT
             .row(
@@ -106,6 +128,9 @@ impl Tier {
                     &submit.request.account,
                     &submit.request.message_id,
                     &submit.request.agent,
+                    &submit.is_addressed(),
+                    &limits.per_minute,
+                    &limits.addressed_per_minute,
                     &extract.run_id,
                     &extract.kind,
                     &extract.mode,
@@ -129,6 +154,7 @@ impl Tier {
                     &key.map(|key| key.hash.as_slice()),
                     &key.map(|key| key.digest.as_slice()),
                     &ttl_seconds,
+                    &limits.waiting_max,
                 ],
             )
             .await?
@@ -136,6 +162,9 @@ impl Tier {
         let flag = |name| row.try_get::<_, bool>(name).during(INSERT.name);
         if flag("inserted")? {
             return Ok(Inserted::Yes);
+        }
+        if let Some(spent) = limits::spent(&row).during(INSERT.name)? {
+            return Ok(Inserted::Spent(spent));
         }
         if !flag("in_time")? {
             return Ok(Inserted::Refused(Problem::invalid_field(
@@ -146,6 +175,9 @@ impl Tier {
             let block = submit.envelope.kind.block().unwrap_or_default();
             let message = format!("{block}.callback.url: the host is not verified for this agent");
             return Ok(Inserted::Refused(Problem::invalid_field(message)));
+        }
+        if !flag("has_room")? {
+            return Ok(Inserted::Refused(limits::no_room()));
         }
         Ok(Inserted::No)
     }
@@ -164,7 +196,7 @@ impl Tier {
         SubmitMessageReply {
             message_id,
             status,
-            replayed: false,
+            ..Default::default()
         }
     }
 
@@ -259,8 +291,26 @@ impl Tier {
             message_id: original.message_id,
             status,
             replayed,
+            budget_spent: None,
         })
     }
+}
+
+fn refused_by(spent: BudgetSpent) -> SubmitMessageReply {
+    metrics::counter!("hub_lifecycle_submits_over_budget_total").increment(1);
+    SubmitMessageReply {
+        budget_spent: Some(spent),
+        ..Default::default()
+    }
+}
+
+/// Who sends what, under which key: the envelope is gone through once.
+fn read(request: &SubmitMessageRequest) -> Result<(Envelope, Option<IdempotencyKey>), Problem> {
+    let node = json::parse_input(&request.envelope)?;
+    let envelope = Envelope::read(&node)?;
+    check_sender(request, &envelope)?;
+    let key = IdempotencyKey::of(&envelope, &node)?;
+    Ok((envelope, key))
 }
 
 fn check_sender(request: &SubmitMessageRequest, envelope: &Envelope) -> Result<(), Problem> {

@@ -2,9 +2,9 @@
 
 use std::io::IsTerminal;
 
-use tracing::Subscriber;
+use tracing::{Level, Subscriber};
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::EnvFilter;
+use tracing_subscriber::filter::{EnvFilter, FilterExt, filter_fn};
 use tracing_subscriber::registry::LookupSpan;
 
 use super::Error;
@@ -12,6 +12,9 @@ use crate::config::{self, LogFormat};
 
 /// A client library that reports each attempt to reconnect; the platform reports the outcome.
 const NOISY: &str = "async_nats=warn";
+
+/// How the names of our own crates begin.
+const OURS: [&str; 2] = ["hub_", "ma2h"];
 
 type BoxedLayer<S> = Box<dyn Layer<S> + Send + Sync>;
 
@@ -21,6 +24,7 @@ where
 {
     let filter = EnvFilter::try_new(directives(&config.log_filter));
     let filter = filter.map_err(|error| Error::Filter(error.to_string()))?;
+    let filter = filter.and(filter_fn(|line| may_show(*line.level(), line.target())));
     let lines = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
     // Colours are for eyes: a file gets none.
     let lines = lines.with_ansi(std::io::stderr().is_terminal());
@@ -35,6 +39,12 @@ where
     })
 }
 
+/// Below info a library quotes what passes through it, such as the values of a statement: those lines are never written,
+/// whatever the operator's directives say (§9.6).
+fn may_show(level: Level, target: &str) -> bool {
+    level <= Level::INFO || OURS.iter().any(|ours| target.starts_with(ours))
+}
+
 /// The operator's directives, with the noisy library held back unless they speak of it.
 fn directives(filter: &str) -> String {
     if filter.contains("async_nats") {
@@ -46,7 +56,23 @@ fn directives(filter: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::directives;
+    use tracing::Level;
+
+    use super::{directives, may_show};
+
+    #[test]
+    fn below_info_only_our_own_crates_speak() {
+        let cases = [
+            (Level::DEBUG, "hub_lifecycle::submit", true),
+            (Level::TRACE, "ma2h_hub", true),
+            (Level::INFO, "tokio_postgres", true),
+            (Level::DEBUG, "tokio_postgres::query", false),
+            (Level::TRACE, "h2::codec", false),
+        ];
+        for (level, target, shown) in cases {
+            assert_eq!(may_show(level, target), shown, "{target} at {level}");
+        }
+    }
 
     #[test]
     fn the_noisy_library_is_held_back_unless_asked_for() {

@@ -1,4 +1,4 @@
-//! The scanner: one pass, recursion bounded by the nesting it is told to allow.
+//! The scanner: one pass, recursion and memory bounded by the nesting and the values it is told to allow.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,12 +12,14 @@ const NAME_SHOWN_CHARS: usize = 40;
 const PATH_SHOWN_STEPS: usize = 8;
 
 /// Reads `text` as one JSON value with nothing after it.
-pub(super) fn scan(text: &str, nesting_max: usize) -> Result<Node<'_>, Problem> {
+pub(super) fn scan(text: &str, nesting_max: usize, values_max: usize) -> Result<Node<'_>, Problem> {
     let mut scanner = Scanner {
         text,
         at: 0,
         nesting: 0,
         nesting_max,
+        values: 0,
+        values_max,
     };
     let node = scanner
         .document()
@@ -30,6 +32,8 @@ struct Scanner<'a> {
     at: usize,
     nesting: usize,
     nesting_max: usize,
+    values: usize,
+    values_max: usize,
 }
 
 /// What is wrong, and where.
@@ -83,6 +87,10 @@ impl<'a> Scanner<'a> {
     }
 
     fn value(&mut self) -> Scanned<Node<'a>> {
+        if self.values == self.values_max {
+            return self.fault(&format!("more than {} values", self.values_max));
+        }
+        self.values += 1;
         match self.peek() {
             Some(b'{') => self.nested(Self::object),
             Some(b'[') => self.nested(Self::array),

@@ -7,6 +7,7 @@ use ed25519_dalek::Signer as _;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
 
+use super::algorithm::Algorithm;
 use super::mac::{BASE64URL, decode_mac};
 use crate::error::Problem;
 
@@ -39,11 +40,11 @@ impl SigningKey {
         SigningKey::Ed25519(Box::new(ed25519_dalek::SigningKey::from_bytes(seed)))
     }
 
-    /// `hmac-sha256` or `ed25519`.
-    pub fn algorithm(&self) -> &'static str {
+    /// How it signs.
+    pub fn algorithm(&self) -> Algorithm {
         match self {
-            SigningKey::Hmac(_) => "hmac-sha256",
-            SigningKey::Ed25519(_) => "ed25519",
+            SigningKey::Hmac(_) => Algorithm::HmacSha256,
+            SigningKey::Ed25519(_) => Algorithm::Ed25519,
         }
     }
 
@@ -80,7 +81,7 @@ impl VerifyingKey {
 // Neither shows what it holds.
 impl fmt::Debug for SigningKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "SigningKey({})", self.algorithm())
+        write!(f, "SigningKey({})", self.algorithm().as_str())
     }
 }
 

@@ -3,6 +3,7 @@
 //! All are detached: a canonical text is rebuilt by the receiver from what it got, and only then compared.
 
 mod ack;
+mod algorithm;
 mod context;
 mod digest;
 mod entry;
@@ -14,6 +15,7 @@ mod tests;
 mod verify;
 
 pub use ack::{sign_ack, verify_ack};
+pub use algorithm::Algorithm;
 pub use context::{AckContext, CommandContext, PushContext, ReceiptContext, ResponseContext};
 pub use digest::{ack_sha256, directive_sha256, message_sha256, payload_sha256, receipt_sha256};
 pub use entry::{Entry, drained_item, sign_entry, verify_entry, verify_entry_header};

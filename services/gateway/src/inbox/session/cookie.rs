@@ -7,8 +7,6 @@ use http::header::COOKIE;
 
 /// The prefix makes the browser refuse the cookie unless it is secure, of this host alone and for all its paths.
 const NAME: &str = "__Host-ma2h_session";
-/// Longer than any secret the hub hands out; what is longer is not looked up.
-const SECRET_BYTES_MAX: usize = 128;
 
 /// The secret of the session, if the browser sent one.
 pub(super) fn read(headers: &HeaderMap) -> Option<&str> {
@@ -19,7 +17,7 @@ pub(super) fn read(headers: &HeaderMap) -> Option<&str> {
     pairs
         .flat_map(|value| value.split(';'))
         .filter_map(|pair| pair.trim().split_once('='))
-        .find(|(name, secret)| *name == NAME && !secret.is_empty() && secret.len() <= SECRET_BYTES_MAX)
+        .find(|(name, secret)| *name == NAME && !secret.is_empty())
         .map(|(_, secret)| secret)
 }
 

@@ -21,12 +21,10 @@ use super::super::links::encode;
 use super::super::page;
 use super::{Posted, cookie, find, origin, posted_fields};
 
-/// After this long a browser signs in again, whatever it did in between.
-const SESSION_LIFETIME: Duration = Duration::from_hours(12);
+/// The largest sign-in: a token, an address, and room for percent-encoding.
+const FORM_BYTES_MAX: usize = 4 * 1024;
 /// Longest address that is kept over a sign-in.
-const NEXT_BYTES_MAX: usize = 2048;
-/// Tokens are far shorter; what is longer is not looked up.
-const TOKEN_BYTES_MAX: usize = 512;
+const NEXT_BYTES_MAX: usize = 1024;
 
 /// Where a person is sent who must sign in first.
 pub(super) fn address(next: &str) -> String {
@@ -75,14 +73,14 @@ pub(in super::super) async fn sign_in(State(app): State<Arc<App>>, request: Requ
     if let Err(problem) = origin::check(&parts) {
         return page::problem(&problem, None);
     }
-    let fields = match posted_fields(Request::from_parts(parts, body)).await {
+    let fields = match posted_fields(&app, Request::from_parts(parts, body), FORM_BYTES_MAX).await {
         Ok(fields) => fields,
         Err(problem) => return page::problem(&problem, None),
     };
     let next = safe_next(fields.get("next"));
     match open(&app, &fields).await {
         Ok(secret) => {
-            let cookie = cookie::set(&secret, SESSION_LIFETIME);
+            let cookie = cookie::set(&secret, lifetime(&app));
             ([(SET_COOKIE, cookie)], Redirect::to(next)).into_response()
         }
         Err(Refused::NoHuman) => draw(
@@ -107,16 +105,15 @@ enum Refused {
 
 async fn open(app: &App, fields: &Fields) -> Result<String, Refused> {
     let token = fields.get("token").map(str::trim).unwrap_or_default();
-    if token.is_empty() || token.len() > TOKEN_BYTES_MAX {
-        return Err(Refused::Problem(Problem::new(
-            ErrorCode::Unauthenticated,
-            "no token",
-        )));
-    }
     let human = human_of(app, token).await?;
-    browser_sessions::open(app, &human, SESSION_LIFETIME)
+    browser_sessions::open(app, &human, lifetime(app))
         .await
         .map_err(Refused::Problem)
+}
+
+/// After this long a browser signs in again, whatever it did in between.
+fn lifetime(app: &App) -> Duration {
+    Duration::from_secs(app.config.gateway.browser_session_seconds)
 }
 
 async fn human_of(app: &App, token: &str) -> Result<Human, Refused> {
