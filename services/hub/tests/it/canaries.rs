@@ -322,7 +322,7 @@ fn planted(mut envelope: Value) -> Value {
     envelope["tags"] = json!(["qxcanaryqx-tag"]);
     envelope["state"] = json!({"sealed": "qxcanaryqx-state"});
     envelope["client_ref"] = json!("qxcanaryqx-ref");
-    envelope["context"] = json!([{"type": "text", "text": "qxcanaryqx-context"}]);
+    envelope["context"] = json!([{"kind": "text", "text": "qxcanaryqx-context"}]);
     envelope["x_unknown"] = json!({"qxcanaryqx-name": "qxcanaryqx-member"});
     envelope["idempotency_key"] = json!(format!("qxcanaryqx-{}", hub_testkit::unique()));
     envelope
