@@ -70,6 +70,7 @@ pub(super) fn draw(shown: &Shown, session: &Session, entry: &Entry<'_>) -> Marku
 }
 
 fn draw_ask(ask: &Ask, shown: &Shown, standing: &Standing, entry: &Entry<'_>) -> Markup {
+    let expires = shown.envelope.expires_at.is_some();
     html! {
         @if ask.allow_respond {
             @match ask.mode {
@@ -82,6 +83,7 @@ fn draw_ask(ask: &Ask, shown: &Shown, standing: &Standing, entry: &Entry<'_>) ->
         } @else {
             p { "The agent takes neither an answer nor a refusal; it waits for this to expire, or withdraws it." }
         }
+        @if expires { p class="hint" { (in_silence(ask)) } }
         @if standing.may() && (ask.allow_respond || ask.allow_ignore) { (comment::draw(entry)) }
         div class="actions" {
             @if ask.allow_respond && ask.mode != Mode::Confirm {
@@ -91,6 +93,24 @@ fn draw_ask(ask: &Ask, shown: &Shown, standing: &Standing, entry: &Entry<'_>) ->
                 button class="button" type="submit" name=(RESOLUTION) value="declined" formnovalidate { "Decline" }
             }
         }
+    }
+}
+
+/// What comes of an ask that nobody answers in time.
+fn in_silence(ask: &Ask) -> String {
+    let default = ask.default_on_expire.as_ref();
+    let option = |value: &Value| {
+        ask.options
+            .iter()
+            .find(|option| Some(option.value.as_str()) == value.as_str())
+    };
+    match (default, default.and_then(option)) {
+        (_, Some(option)) => format!(
+            "If nobody answers in time, the agent goes by “{}”.",
+            select::label(option)
+        ),
+        (Some(_), None) => "If nobody answers in time, the agent goes by a default of its own.".to_owned(),
+        (None, _) => "If nobody answers in time, it ends without an answer.".to_owned(),
     }
 }
 

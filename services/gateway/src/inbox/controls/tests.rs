@@ -196,3 +196,13 @@ fn escapes_what_the_agent_wrote() {
     let html = drawn(&select(false), Role::Operator);
     assert!(html.contains("Ship &lt;b&gt;") && !html.contains("<b>"), "{html}");
 }
+
+#[test]
+fn says_what_silence_means() {
+    let mut envelope = select(false);
+    assert!(!drawn(&envelope, Role::Operator).contains("nobody answers"));
+    envelope["expires_at"] = json!("2126-01-01T00:00:00Z");
+    assert!(drawn(&envelope, Role::Operator).contains("ends without an answer"));
+    envelope["request"]["default_on_expire"] = json!("hold");
+    assert!(drawn(&envelope, Role::Operator).contains("the agent goes by “Hold”"));
+}
