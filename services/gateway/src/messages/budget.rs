@@ -28,7 +28,7 @@ struct Spent {
 
 impl SpentBudgets {
     /// Remembers what lifecycle said, and gives the refusal.
-    pub(super) fn note(&self, agent: &Agent, spent: &BudgetSpent) -> Problem {
+    pub(super) fn note(&self, agent: &Agent, spent: BudgetSpent) -> Problem {
         let now = Instant::now();
         let until = now + Duration::from_millis(spent.resets_in_ms.into());
         let mut agents = self.lock();
@@ -135,7 +135,7 @@ mod tests {
         for (spent, passes) in cases {
             let budgets = SpentBudgets::default();
             let bot = agent("bot");
-            let refusal = budgets.note(&bot, &spent);
+            let refusal = budgets.note(&bot, spent);
             assert_eq!(
                 refusal.retry_after_seconds,
                 Some(if spent.resets_in_ms > 0 { 2 } else { 1 })

@@ -92,14 +92,14 @@ async fn redeliver_all(app: &App, account: &str, host: Option<String>) -> Result
     let mut redelivering = 0;
     let mut after = None;
     loop {
-        let list = ListExhaustedRequest {
+        let exhausted = ListExhaustedRequest {
             account: account.to_owned(),
             host: host.clone(),
             after,
             limit: CHUNK_MESSAGES,
         };
         let chunk = app
-            .ask(async || app.lifecycle.clone().list_exhausted(list.clone()).await)
+            .ask(async || app.lifecycle.clone().list_exhausted(exhausted.clone()).await)
             .await?
             .message_ids;
         let Some(last) = chunk.last().cloned() else {

@@ -47,7 +47,7 @@ pub(super) async fn handle(
         .ask(async || app.lifecycle.clone().submit_message(request.clone()).await)
         .await?;
     if let Some(spent) = &reply.budget_spent {
-        return Err(app.spent_budgets.note(agent, spent).into());
+        return Err(app.spent_budgets.note(agent, *spent).into());
     }
     let (id, base) = (&reply.message_id, &app.public_url);
     let ack = json!({

@@ -89,17 +89,17 @@ async fn a_tampered_a_replayed_and_a_redirected_push_fail_verification() {
     let changes: [(&str, Change); 8] = [
         ("value", |case| case.body = case.body.replace("approve", "deny")),
         ("actor", |case| {
-            case.body = case.body.replace("human:alice", "human:mallo")
+            case.body = case.body.replace("human:alice", "human:mallo");
         }),
         ("in_reply_to", |case| {
-            case.body = case.body.replace("msg_0", "msg_1")
+            case.body = case.body.replace("msg_0", "msg_1");
         }),
         ("resolution", |case| {
-            case.body = case.body.replace(r#""answered""#, r#""declined""#)
+            case.body = case.body.replace(r#""answered""#, r#""declined""#);
         }),
         ("endpoint", |case| case.callback_url.push_str("/elsewhere")),
         ("key", |case| {
-            case.key = "another secret, another secret, 0123".to_owned()
+            case.key = "another secret, another secret, 0123".to_owned();
         }),
         ("replay", |case| case.seen.push(case.jti())),
         ("age", |case| case.now += 121),

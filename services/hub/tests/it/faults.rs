@@ -236,7 +236,7 @@ impl Load {
     async fn end(&self, round: usize, id: &str) -> Told {
         let mut told = Told::default();
         let first = self.number + round;
-        if round % 3 != 0 {
+        if !round.is_multiple_of(3) {
             let answer = json!({"resolution": "answered", "value": "approve"});
             let reply = self
                 .human
