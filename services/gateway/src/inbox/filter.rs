@@ -104,7 +104,9 @@ impl Filter {
                 .filter(|text| !text.is_empty());
         }
         let is_narrower = |kind: MessageType| self.view != View::Notices && kind != MessageType::Notify;
-        self.kind = self.kind.filter(|kind| known(Some(kind)).is_some_and(is_narrower));
+        self.kind = self
+            .kind
+            .filter(|kind| known(Some(kind)).is_some_and(is_narrower));
         self.priority = self
             .priority
             .filter(|name| known::<Priority>(Some(name)).is_some());
