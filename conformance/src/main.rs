@@ -5,6 +5,8 @@
 //! checks notice what they are for.
 
 mod cli;
+mod live;
+mod mutants;
 mod report;
 mod vectors;
 

@@ -1,4 +1,4 @@
-//! JUnit XML, which continuous integration shows.
+//! `JUnit` XML, which continuous integration shows.
 
 use std::fmt::Write as _;
 

@@ -90,7 +90,7 @@ pub(crate) struct Outputs {
     /// Write the report as JSON into this file.
     #[arg(long, value_name = "FILE")]
     json: Option<std::path::PathBuf>,
-    /// Write the report as JUnit XML into this file.
+    /// Write the report as `JUnit` XML into this file.
     #[arg(long, value_name = "FILE")]
     junit: Option<std::path::PathBuf>,
 }

@@ -1,5 +1,7 @@
 //! What a receiver puts together again from what it got, to see whether that was signed.
 
+use std::slice;
+
 use ma2h::EntryKind;
 use ma2h::error::Problem;
 use ma2h::sign::{
@@ -84,11 +86,11 @@ impl Kind {
             Self::Push => {
                 verify_push(&header, body, received.destination, key, now, WINDOW_SECONDS).map(drop)
             }
-            Self::Ack => verify_ack(&header, body, &[key.clone()], now, WINDOW_SECONDS).map(drop),
+            Self::Ack => verify_ack(&header, body, slice::from_ref(key), now, WINDOW_SECONDS).map(drop),
             Self::Entry(kind) => {
                 let signature = format!("{}: {header}", ma2h::sign::HEADER_NAME);
                 let entry = entry(kind, body, received);
-                verify_entry(&signature, &entry, &[key.clone()], now, WINDOW_SECONDS).map(drop)
+                verify_entry(&signature, &entry, slice::from_ref(key), now, WINDOW_SECONDS).map(drop)
             }
         };
         match verified {

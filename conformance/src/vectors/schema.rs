@@ -80,6 +80,7 @@ impl Schemas {
 /// The cases of a topic, each under every schema that the topic or the case names.
 pub(super) fn prove(schemas: &Schemas, topic: &Value) -> anyhow::Result<Vec<Line>> {
     let section = topic["section"].as_str().context("section: expected text")?;
+    let about = topic["topic"].as_str().context("topic: expected text")?;
     let cases = topic["cases"].as_array().context("cases: expected a list")?;
     let mut lines = Vec::new();
     for case in cases {
@@ -121,7 +122,7 @@ mod tests {
     fn a_wrong_verdict_is_a_failure() {
         let schemas = Schemas::load().unwrap();
         let topic = json!({
-            "section": "16.1", "schema": ["v0.5/session#registerRequest", "v0.6/session#registerRequest"],
+            "topic": "t", "section": "16.1", "schema": ["v0.5/session#registerRequest", "v0.6/session#registerRequest"],
             "base": {"ttl_seconds": 60},
             "cases": [
                 {"name": "right", "valid": true},

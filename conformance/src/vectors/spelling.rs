@@ -42,6 +42,10 @@ pub(super) fn canonical(json: &str) -> Result<String, String> {
 }
 
 /// Says what differs.
+#[expect(
+    clippy::needless_pass_by_value,
+    reason = "most of what is compared is a reference, or made for it"
+)]
 pub(super) fn equal<T: PartialEq + std::fmt::Debug>(what: &str, found: T, expected: T) -> Result<(), String> {
     if found == expected {
         return Ok(());

@@ -3,7 +3,8 @@
 use hub_proto::delivery::delivery_server::Delivery;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostReply, DeleteCallbackHostRequest, DeleteSecretReply, DeleteSecretRequest,
-    EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply, ForgetAgentRequest, GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest, ListSecretsReply,
+    EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply, ForgetAgentRequest,
+    GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest, ListSecretsReply,
     ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest, PutCallbackHostRequest,
     PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
 };

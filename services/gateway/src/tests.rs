@@ -70,9 +70,11 @@ impl Gateway {
                 role,
                 credential,
             };
-            self.app
-                .principals
-                .put(self.app.principals.ticket(), credential, Known::Principal(Principal::Human(human)));
+            self.app.principals.put(
+                self.app.principals.ticket(),
+                credential,
+                Known::Principal(Principal::Human(human)),
+            );
         }
         let credential = Credential::Token(secret::digest(AGENT));
         let agent = Agent {
@@ -80,9 +82,11 @@ impl Gateway {
             id: "deploybot/dev-team".to_owned(),
             credential,
         };
-        self.app
-            .principals
-            .put(self.app.principals.ticket(), credential, Known::Principal(Principal::Agent(agent)));
+        self.app.principals.put(
+            self.app.principals.ticket(),
+            credential,
+            Known::Principal(Principal::Agent(agent)),
+        );
     }
 
     async fn call(

@@ -6,7 +6,12 @@ use hub_platform::grpc::problem_to_status;
 use hub_platform::shutdown::Shutdown;
 use hub_proto::lifecycle::lifecycle_server::Lifecycle;
 use hub_proto::lifecycle::{
-    CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, DeleteMessageReply, DeleteMessageRequest, FindChangedReply, FindChangedRequest, GetMessageReply, GetMessageRequest, ListAttemptsReply, ListAttemptsRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply, SettlePushesRequest, SubmitMessageReply, SubmitMessageRequest,
+    CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, DeleteMessageReply, DeleteMessageRequest,
+    FindChangedReply, FindChangedRequest, GetMessageReply, GetMessageRequest, ListAttemptsReply,
+    ListAttemptsRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest,
+    Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest, RedeliverMessageReply,
+    RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply, SettlePushesRequest,
+    SubmitMessageReply, SubmitMessageRequest,
 };
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};

@@ -56,7 +56,10 @@ mod tests {
             assert!(check_reference(name).is_ok(), "{name:?}");
         }
         for name in ["", "env:\0", "line\nbreak", &too_long] {
-            assert!(check_reference(name).unwrap_err().message.starts_with("ref: "), "{name:?}");
+            assert!(
+                check_reference(name).unwrap_err().message.starts_with("ref: "),
+                "{name:?}"
+            );
         }
     }
 
@@ -65,7 +68,12 @@ mod tests {
         assert!(check_value("value", "x").is_ok());
         assert!(check_value("value", &"x".repeat(4096)).is_ok());
         for value in ["", &"x".repeat(4097)] {
-            assert!(check_value("value", value).unwrap_err().message.starts_with("value: "));
+            assert!(
+                check_value("value", value)
+                    .unwrap_err()
+                    .message
+                    .starts_with("value: ")
+            );
         }
     }
 
@@ -78,7 +86,10 @@ mod tests {
             (Algorithm::HmacSha256, Some("")),
             (Algorithm::Ed25519, Some("x")),
         ] {
-            assert!(check_entry_key(algorithm, secret).is_err(), "{algorithm:?} {secret:?}");
+            assert!(
+                check_entry_key(algorithm, secret).is_err(),
+                "{algorithm:?} {secret:?}"
+            );
         }
     }
 }

@@ -61,6 +61,11 @@ mod tests {
             assert_eq!(status.as_str().parse(), Ok(status));
         }
         let refusal = "opened".parse::<Status>().unwrap_err();
-        assert!(refusal.message.starts_with("status: expected one of open, delivered, answered"), "{refusal}");
+        assert!(
+            refusal
+                .message
+                .starts_with("status: expected one of open, delivered, answered"),
+            "{refusal}"
+        );
     }
 }

@@ -36,7 +36,10 @@ impl Forgetting {
     async fn run(&self, statement: &str, key: &[&(dyn ToSql + Sync)]) -> Result<(), CallError> {
         let forget = || async {
             let client = self.pool.get().await.during("connect to forget")?;
-            let statement = client.prepare_cached(statement).await.during("prepare to forget")?;
+            let statement = client
+                .prepare_cached(statement)
+                .await
+                .during("prepare to forget")?;
             client.execute(&statement, key).await.during("forget")
         };
         db::retry(forget).await?;

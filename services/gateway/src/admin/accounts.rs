@@ -10,8 +10,8 @@ use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::{Value, json};
 
-use super::{Manager, forget};
 use super::manager::admin;
+use super::{Manager, forget};
 use crate::app::App;
 use crate::auth::{self, Caller};
 use crate::directory::{accounts, ids, policy};

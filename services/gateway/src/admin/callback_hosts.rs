@@ -30,7 +30,11 @@ pub(super) async fn create(
     fields.finish()?;
     let method = method.as_str().to_owned();
     manager
-        .note(&app, "callback_host.put", &json!({ "host": host, "method": method }))
+        .note(
+            &app,
+            "callback_host.put",
+            &json!({ "host": host, "method": method }),
+        )
         .await?;
     let request = PutCallbackHostRequest {
         account: manager.account,

@@ -27,7 +27,9 @@ pub(super) async fn put(
     check_entry_key(algorithm, secret.as_deref())?;
     fields.finish()?;
     let alg = algorithm.as_str().to_owned();
-    manager.note(&app, "entry_key.put", &json!({ "alg": alg })).await?;
+    manager
+        .note(&app, "entry_key.put", &json!({ "alg": alg }))
+        .await?;
     let request = PutEntryKeyRequest {
         account: manager.account,
         agent: manager.agent,

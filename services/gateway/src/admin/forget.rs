@@ -32,7 +32,10 @@ impl Turns {
     pub(super) async fn take(&self) -> Result<SemaphorePermit<'_>, Refusal> {
         match tokio::time::timeout(TURN_WAIT, self.0.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
-            _ => Err(Refusal::busy("too many changes wait for another part of the hub", RETRY_AFTER_SECONDS)),
+            _ => Err(Refusal::busy(
+                "too many changes wait for another part of the hub",
+                RETRY_AFTER_SECONDS,
+            )),
         }
     }
 }

@@ -59,7 +59,15 @@ impl FromRequestParts<Arc<App>> for AgentManager {
 impl AgentManager {
     /// Writes down what is about to be done to the agent's secrets, keys or hosts, or 404.
     pub(super) async fn note(&self, app: &App, action: &str, detail: &Value) -> Result<(), Problem> {
-        agents::note(&app.pool, &self.author, &self.account, &self.agent, action, detail).await
+        agents::note(
+            &app.pool,
+            &self.author,
+            &self.account,
+            &self.agent,
+            action,
+            detail,
+        )
+        .await
     }
 
     /// 404 where the account has no such agent.

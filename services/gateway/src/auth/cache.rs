@@ -85,7 +85,9 @@ impl Cache {
                 let is_current = ticket.epoch == entries.epoch;
                 if is_current && make_room(&mut entries.by_credential, ENTRIES_MAX, |entry| entry.until) {
                     entries.nobodys.remove(&credential);
-                    entries.by_credential.insert(credential, Entry { principal, until });
+                    entries
+                        .by_credential
+                        .insert(credential, Entry { principal, until });
                 }
             }
             Known::Nobody => {

@@ -73,7 +73,9 @@ impl From<Ending> for Refusal {
     fn from(ending: Ending) -> Self {
         match ending {
             Ending::Revoked => unauthenticated().into(),
-            Ending::Unchecked => Problem::unavailable("the credential cannot be checked now, try again").into(),
+            Ending::Unchecked => {
+                Problem::unavailable("the credential cannot be checked now, try again").into()
+            }
         }
     }
 }
@@ -322,7 +324,10 @@ mod tests {
         let places = held();
         let principal = agent(CREDENTIAL);
         let hold = places.take(&principal, HoldKind::Poll).ok().unwrap();
-        let (read, valid) = (HashSet::from([CREDENTIAL]), HashMap::from([(CREDENTIAL, principal)]));
+        let (read, valid) = (
+            HashSet::from([CREDENTIAL]),
+            HashMap::from([(CREDENTIAL, principal)]),
+        );
         advance(TRUSTED_FOR / 2).await;
         places.found(&read, &valid, Instant::now());
         advance(TRUSTED_FOR / 2).await;

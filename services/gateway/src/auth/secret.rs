@@ -44,7 +44,14 @@ mod tests {
         assert_ne!(one, other);
         assert!(is_minted(&one, HUMAN_PREFIX) && is_minted(&mint(""), ""));
         let longer = format!("{one}A");
-        for text in ["", HUMAN_PREFIX, &one[1..], &one[..one.len() - 1], &longer, &one.replace('_', "+")] {
+        for text in [
+            "",
+            HUMAN_PREFIX,
+            &one[1..],
+            &one[..one.len() - 1],
+            &longer,
+            &one.replace('_', "+"),
+        ] {
             assert!(!is_minted(text, HUMAN_PREFIX), "{text}");
         }
         assert!(!is_minted(&one, AGENT_PREFIX));

@@ -59,7 +59,9 @@ async fn rows(pool: &Pool, (name, sql): Statement, params: Params<'_>) -> Result
         let prepared = client.prepare_cached(sql).await.during(name)?;
         client.query(&prepared, params).await.during(name)
     };
-    db::retry(run).await.map_err(|error: db::Error| db::report(&error))
+    db::retry(run)
+        .await
+        .map_err(|error: db::Error| db::report(&error))
 }
 
 /// The same for a statement that gives one row or none.

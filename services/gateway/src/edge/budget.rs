@@ -120,7 +120,10 @@ impl Room {
             return Err(Problem::rate_limited(message, RETRY_AFTER_SECONDS).into());
         };
         let Ok(Ok(of_all)) = timeout_at(until, self.all.clone().acquire_many_owned(more)).await else {
-            return Err(Refusal::busy(&format!("too many {} in hand", self.of), RETRY_AFTER_SECONDS));
+            return Err(Refusal::busy(
+                &format!("too many {} in hand", self.of),
+                RETRY_AFTER_SECONDS,
+            ));
         };
         merge(&mut self.of_share, of_share);
         merge(&mut self.of_all, of_all);
@@ -134,7 +137,10 @@ impl Drop for Room {
         let mut shares = lock(&self.shares);
         self.share = None;
         // Only the map has it: nobody holds anything.
-        if shares.get(&self.holder).is_some_and(|share| Arc::strong_count(share) == 1) {
+        if shares
+            .get(&self.holder)
+            .is_some_and(|share| Arc::strong_count(share) == 1)
+        {
             shares.remove(&self.holder);
         }
     }

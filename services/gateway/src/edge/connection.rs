@@ -202,11 +202,7 @@ impl<S> Watched<S> {
     }
 
     /// What a write or flush came to.
-    fn wrote<T>(
-        &mut self,
-        outcome: Poll<io::Result<T>>,
-        context: &mut Context<'_>,
-    ) -> Poll<io::Result<T>> {
+    fn wrote<T>(&mut self, outcome: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if outcome.is_ready() {
             self.waits_since = None;
             return outcome;
@@ -280,7 +276,11 @@ mod tests {
 
     const STALL_MAX: Duration = Duration::from_secs(30);
 
-    fn watched() -> (Watched<tokio::io::DuplexStream>, tokio::io::DuplexStream, Connection) {
+    fn watched() -> (
+        Watched<tokio::io::DuplexStream>,
+        tokio::io::DuplexStream,
+        Connection,
+    ) {
         let (ours, theirs) = tokio::io::duplex(16);
         let answers = Arc::<Answers>::default();
         let connection = Connection {

@@ -29,7 +29,9 @@ struct Reserved(Arc<Mutex<Option<Room>>>);
 /// Gives an answer the room that was taken for it.
 pub(crate) fn in_room(room: Option<Room>, mut response: Response) -> Response {
     if room.is_some() {
-        response.extensions_mut().insert(Reserved(Arc::new(Mutex::new(room))));
+        response
+            .extensions_mut()
+            .insert(Reserved(Arc::new(Mutex::new(room))));
     }
     response
 }
@@ -39,8 +41,12 @@ pub(super) async fn hold(State(app): State<Arc<App>>, request: Request, next: Ne
     let call = Call::of(request.extensions());
     let (mut parts, body) = next.run(request).await.into_parts();
     let reserved = parts.extensions.remove::<Reserved>();
-    let reserved = reserved.and_then(|reserved| reserved.0.lock().unwrap_or_else(PoisonError::into_inner).take());
-    let bytes = body.size_hint().exact().and_then(|bytes| usize::try_from(bytes).ok());
+    let reserved =
+        reserved.and_then(|reserved| reserved.0.lock().unwrap_or_else(PoisonError::into_inner).take());
+    let bytes = body
+        .size_hint()
+        .exact()
+        .and_then(|bytes| usize::try_from(bytes).ok());
     let Some(bytes) = bytes.filter(|bytes| *bytes > LARGE_BYTES) else {
         return Response::from_parts(parts, body);
     };

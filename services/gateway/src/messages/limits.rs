@@ -7,7 +7,11 @@ use serde_json::Value;
 /// What an envelope that has its shape may hold, and how long its text may be.
 pub(super) fn check(limits: &Limits, envelope: &Value, envelope_bytes: usize) -> Result<(), Problem> {
     if envelope_bytes > limits.max_envelope_bytes {
-        return Err(over("the envelope", limits.max_envelope_bytes, "bytes, state included"));
+        return Err(over(
+            "the envelope",
+            limits.max_envelope_bytes,
+            "bytes, state included",
+        ));
     }
     let body_bytes = envelope["body"].as_str().map_or(0, str::len);
     if body_bytes > limits.max_body_bytes {
@@ -61,10 +65,15 @@ mod tests {
             ),
         ];
         for (envelope, expected) in cases {
-            let refused = check(&limits, &envelope, 65536).err().map(|problem| problem.message);
+            let refused = check(&limits, &envelope, 65536)
+                .err()
+                .map(|problem| problem.message);
             assert_eq!(refused.as_deref(), expected, "{envelope}");
         }
         let refused = check(&limits, &json!({}), 65537).unwrap_err();
-        assert_eq!(refused.message, "the envelope: expected at most 65536 bytes, state included");
+        assert_eq!(
+            refused.message,
+            "the envelope: expected at most 65536 bytes, state included"
+        );
     }
 }

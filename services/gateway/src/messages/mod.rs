@@ -39,7 +39,10 @@ use crate::edge::answer;
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/v1/messages", post(submit::handle).get(list::handle))
-        .route("/v1/messages/{id}", on_get(read::handle).head(read::head).delete(delete::handle))
+        .route(
+            "/v1/messages/{id}",
+            on_get(read::handle).head(read::head).delete(delete::handle),
+        )
         .route("/v1/messages/{id}/resolve", post(resolve::handle))
         .route("/v1/messages/{id}/cancel", post(cancel::handle))
         .route("/v1/messages/{id}/attempts", on_get(attempts::handle))

@@ -122,7 +122,10 @@ pub(super) async fn whole(
     since: Option<OffsetDateTime>,
 ) -> Result<Read, Refusal> {
     let reply = look(app, reader, id, since, Content::UpTo(LARGE_BYTES)).await?;
-    let left_out = reply.message.as_ref().filter(|message| message.envelope.is_empty());
+    let left_out = reply
+        .message
+        .as_ref()
+        .filter(|message| message.envelope.is_empty());
     let (Some(message), Some(holder)) = (left_out, Holder::of(reader)) else {
         return Ok(Read { reply, room: None });
     };

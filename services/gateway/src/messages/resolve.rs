@@ -61,7 +61,10 @@ pub(crate) async fn resolve(
         resolver.human(Role::Operator)?;
     }
     let id = message_id(id)?;
-    let body = cpu::run(body.len(), move || ma2h::json::parse_input(&body).map(drop).map(|()| body)).await?;
+    let body = cpu::run(body.len(), move || {
+        ma2h::json::parse_input(&body).map(drop).map(|()| body)
+    })
+    .await?;
     let (account, resolver) = resolver.of_account()?;
     let request = ResolveMessageRequest {
         account: account.to_owned(),

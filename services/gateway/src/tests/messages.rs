@@ -12,8 +12,8 @@ use crate::wakes::{Wake, WakeKind};
 #[tokio::test]
 async fn a_submit_is_checked_in_order_and_names_the_field() {
     let gateway = Gateway::new();
-    let too_long = changed(|envelope| envelope["state"] = json!("x".repeat(70_000)));
-    let too_large = changed(|envelope| envelope["state"] = json!("x".repeat(70_000 + (1 << 20))));
+    let too_long = changed(|envelope| envelope["state"] = json!({"x": "x".repeat(70_000)}));
+    let too_large = changed(|envelope| envelope["state"] = json!({"x": "x".repeat(70_000 + (1 << 20))}));
     let cases = [
         (
             changed(|envelope| drop(envelope.as_object_mut().unwrap().remove("ma2h_version"))),

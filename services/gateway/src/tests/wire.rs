@@ -79,8 +79,18 @@ async fn without_a_valid_credential_nothing_is_told() {
         .is(401, "unauthenticated");
     // What cannot be a token of ours is not looked up: the database, which is away, is not missed.
     let too_long = format!("{UNKNOWN}x");
-    for token in ["", "x", "ma2h_agent_", "ma2h_human_short", &too_long, &UNKNOWN[1..]] {
-        gateway.get("/v1/messages", token).await.is(401, "unauthenticated");
+    for token in [
+        "",
+        "x",
+        "ma2h_agent_",
+        "ma2h_human_short",
+        &too_long,
+        &UNKNOWN[1..],
+    ] {
+        gateway
+            .get("/v1/messages", token)
+            .await
+            .is(401, "unauthenticated");
     }
 }
 

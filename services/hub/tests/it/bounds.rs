@@ -34,20 +34,35 @@ async fn a_head_shows_nothing_and_stamps_nothing() {
 
 #[tokio::test]
 async fn an_envelope_is_bounded_by_the_protocol_and_then_by_the_transport() {
-    let hub = TestHub::builder().set("HUB_MAX_ENVELOPE_BYTES", 2 * MIB).start().await;
+    let hub = TestHub::builder()
+        .set("HUB_MAX_ENVELOPE_BYTES", 2 * MIB)
+        .start()
+        .await;
     let stage = Stage::on(hub).await;
     let of_bytes = |bytes: usize| {
         let mut ask = stage.confirm();
-        ask["state"] = json!("");
+        ask["state"] = json!({"text": ""});
         let rest = ask.to_string().len();
-        ask["state"] = json!("x".repeat(bytes - rest));
+        ask["state"]["text"] = json!("x".repeat(bytes - rest));
         ask
     };
     let id = stage.agent.submitted(&of_bytes(2 * MIB)).await;
-    let message = stage.agent.submit(&of_bytes(2 * MIB + 1)).await.expect_error(422, "invalid_field");
+    let message = stage
+        .agent
+        .submit(&of_bytes(2 * MIB + 1))
+        .await
+        .expect_error(422, "invalid_field");
     assert!(message.contains("2097152 bytes"), "{message}");
-    stage.agent.submit(&of_bytes(3 * MIB)).await.expect_error(422, "invalid_field");
-    stage.agent.submit(&of_bytes(3 * MIB + 1)).await.expect_error(413, "payload_too_large");
+    stage
+        .agent
+        .submit(&of_bytes(3 * MIB))
+        .await
+        .expect_error(422, "invalid_field");
+    stage
+        .agent
+        .submit(&of_bytes(3 * MIB + 1))
+        .await
+        .expect_error(413, "payload_too_large");
     // A large answer comes whole.
     stage.alice.answer(&id, "approve").await.expect(200);
     let read = stage.agent.wait(&id, 5).await.expect(200);
@@ -59,14 +74,21 @@ async fn an_envelope_is_bounded_by_the_protocol_and_then_by_the_transport() {
 async fn who_nests_or_repeats_without_end_is_refused() {
     let stage = Stage::in_process().await;
     let mut ask = stage.confirm();
-    ask["state"] = json!(vec![0; 500_000]);
-    let message = stage.agent.submit(&ask).await.expect_error(400, "validation_error");
+    ask["state"] = json!({"list": vec![0; 500_000]});
+    let message = stage
+        .agent
+        .submit(&ask)
+        .await
+        .expect_error(400, "validation_error");
     assert!(message.contains("more than 500000 values"), "{message}");
 }
 
 #[tokio::test]
 async fn one_credential_holds_a_share_of_the_places() {
-    let hub = TestHub::builder().set("HUB_GATEWAY_HELD_REQUESTS_PER_CREDENTIAL_MAX", 1).start().await;
+    let hub = TestHub::builder()
+        .set("HUB_GATEWAY_HELD_REQUESTS_PER_CREDENTIAL_MAX", 1)
+        .start()
+        .await;
     let stage = Stage::on(hub).await;
     let id = stage.agent.submitted(&stage.confirm()).await;
     let held = stage.agent.wait(&id, 30);
@@ -110,7 +132,11 @@ async fn a_waiting_poll_is_told_though_every_wake_up_is_lost() {
         tokio::time::sleep(Duration::from_millis(500)).await;
         stage.alice.answer(&first, "approve").await.expect(200);
     };
-    let (told, untold, ()) = tokio::join!(stage.agent.wait(&first, 30), stage.agent.wait(&second, 3), answering);
+    let (told, untold, ()) = tokio::join!(
+        stage.agent.wait(&first, 30),
+        stage.agent.wait(&second, 3),
+        answering
+    );
     assert_eq!(told.expect(200)["status"], "answered");
     assert_eq!(untold.expect(200)["status"], "open");
     assert!(began.elapsed() < Duration::from_secs(10), "{:?}", began.elapsed());
@@ -145,15 +171,20 @@ async fn a_held_call_ends_when_its_credential_cannot_be_checked() {
 
 #[tokio::test]
 async fn a_client_that_stops_reading_is_let_go() {
-    let hub = TestHub::builder().set("HUB_GATEWAY_WRITE_STALL_MS", 1000).start().await;
+    let hub = TestHub::builder()
+        .set("HUB_GATEWAY_WRITE_STALL_MS", 1000)
+        .start()
+        .await;
     let stage = Stage::on(hub).await;
     let mut ask = stage.confirm();
-    ask["state"] = json!("x".repeat(8 * MIB - 4096));
+    ask["state"] = json!({"text": "x".repeat(8 * MIB - 4096)});
     let id = stage.agent.submitted(&ask).await;
     stage.alice.answer(&id, "approve").await.expect(200);
     for is_old in [true, false] {
         let builder = hub_testkit::certificates::client_builder();
-        let client = if is_old { builder.http1_only() } else { builder }.build().unwrap();
+        let client = if is_old { builder.http1_only() } else { builder }
+            .build()
+            .unwrap();
         let request = client
             .get(stage.url(&format!("/v1/messages/{id}")))
             .bearer_auth(stage.agent.token().unwrap());
@@ -161,8 +192,14 @@ async fn a_client_that_stops_reading_is_let_go() {
         assert_eq!(response.status().as_u16(), 200);
         response.chunk().await.unwrap().expect("a first piece");
         tokio::time::sleep(Duration::from_secs(4)).await;
-        let rest = async { while response.chunk().await?.is_some() {} Ok::<_, reqwest::Error>(()) };
-        assert!(rest.await.is_err(), "the answer was kept for a client that did not read (old: {is_old})");
+        let rest = async {
+            while response.chunk().await?.is_some() {}
+            Ok::<_, reqwest::Error>(())
+        };
+        assert!(
+            rest.await.is_err(),
+            "the answer was kept for a client that did not read (old: {is_old})"
+        );
     }
     // Who reads gets it all.
     let read = stage.agent.message(&id).await.expect(200);
@@ -171,7 +208,10 @@ async fn a_client_that_stops_reading_is_let_go() {
 
 #[tokio::test]
 async fn a_sign_in_is_small_and_lasts_as_long_as_is_set() {
-    let hub = TestHub::builder().set("HUB_GATEWAY_BROWSER_SESSION_SECONDS", 600).start().await;
+    let hub = TestHub::builder()
+        .set("HUB_GATEWAY_BROWSER_SESSION_SECONDS", 600)
+        .start()
+        .await;
     let stage = Stage::on(hub).await;
     let anonymous = stage.hub.anonymous();
     let sign_in = |token: &str| {
@@ -205,14 +245,23 @@ async fn an_agent_that_is_made_again_inherits_nothing() {
     let database = stage.hub.database().connect().await;
     let leftover = "INSERT INTO delivery.callback_hosts (account, agent, host, method, status) \
                     VALUES ($1, $2, 'old.example', 'operator', 'verified')";
-    database.execute(leftover, &[&account.id(), &AGENT]).await.unwrap();
+    database
+        .execute(leftover, &[&account.id(), &AGENT])
+        .await
+        .unwrap();
     admin.post(&path, &json!({"id": AGENT})).await.expect(201);
-    admin.post(&path, &json!({"id": AGENT})).await.expect_error(409, "conflict");
+    admin
+        .post(&path, &json!({"id": AGENT}))
+        .await
+        .expect_error(409, "conflict");
     let hosts = admin.get(&agent_path("/callback-hosts")).await.expect(200);
     assert_eq!(hosts["callback_hosts"], json!([]));
     let secrets = admin.get(&agent_path("/secrets")).await.expect(200);
     assert_eq!(secrets["secrets"], json!([]));
-    assert_eq!(admin.get(&agent_path("/entry-key")).await.expect(200)["alg"], "ed25519");
+    assert_eq!(
+        admin.get(&agent_path("/entry-key")).await.expect(200)["alg"],
+        "ed25519"
+    );
 }
 
 #[tokio::test]
@@ -224,11 +273,20 @@ async fn nothing_goes_out_for_an_account_that_is_gone() {
     let deleted = stage.account.admin().delete(&stage.account.path("")).await;
     deleted.expect(204);
     assert_eq!(kept_rows(&stage, stage.account.id()).await, 0);
-    stage.agent.get("/v1/messages").await.expect_error(401, "unauthenticated");
+    stage
+        .agent
+        .get("/v1/messages")
+        .await
+        .expect_error(401, "unauthenticated");
     // The ask expires and its push comes due, to be refused.
     tokio::time::sleep(Duration::from_secs(4)).await;
     assert!(stage.sink.received().is_empty());
-    stage.account.admin().get(&stage.account.path("")).await.expect_error(404, "not_found");
+    stage
+        .account
+        .admin()
+        .get(&stage.account.path(""))
+        .await
+        .expect_error(404, "not_found");
 }
 
 #[tokio::test]
@@ -242,7 +300,11 @@ async fn what_is_deleted_is_gone_once() {
         admin.delete(&path).await.expect(204);
         admin.delete(&path).await.expect_error(404, "not_found");
     }
-    let message = stage.agent.submit(&stage.confirm_with_push()).await.expect_error(422, "invalid_field");
+    let message = stage
+        .agent
+        .submit(&stage.confirm_with_push())
+        .await
+        .expect_error(422, "invalid_field");
     assert!(message.contains("not verified"), "{message}");
     let plain = envelope::confirm(AGENT, &stage.alice.address());
     stage.agent.submitted(&plain).await;

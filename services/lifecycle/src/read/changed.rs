@@ -25,10 +25,7 @@ impl Tier {
         let (accounts, message_ids): (Vec<_>, Vec<_>) = messages
             .map(|message| (message.account.as_str(), message.message_id.as_str()))
             .unzip();
-        let values: TypedValues<'_> = &[
-            (&accounts, Type::TEXT_ARRAY),
-            (&message_ids, Type::TEXT_ARRAY),
-        ];
+        let values: TypedValues<'_> = &[(&accounts, Type::TEXT_ARRAY), (&message_ids, Type::TEXT_ARRAY)];
         let rows = CHANGED.rows_planned(&self.pool, values).await?;
         let changed = rows.iter().map(|row| {
             Ok::<_, tokio_postgres::Error>(MessageName {

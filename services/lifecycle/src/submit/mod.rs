@@ -10,8 +10,8 @@ use hub_platform::db::{self, During};
 use hub_platform::nats::WakeKind;
 use hub_proto::lifecycle::{BudgetSpent, SubmitMessageReply, SubmitMessageRequest};
 use ma2h::Envelope;
-use ma2h::json;
 use ma2h::error::{ErrorCode, Problem};
+use ma2h::json;
 
 use crate::error::Error;
 use crate::statement::Statement;

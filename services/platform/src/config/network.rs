@@ -89,13 +89,25 @@ mod tests {
         ];
         for (network, address, holds) in cases {
             let network: Network = network.parse().unwrap();
-            assert_eq!(network.contains(address.parse().unwrap()), holds, "{network} {address}");
+            assert_eq!(
+                network.contains(address.parse().unwrap()),
+                holds,
+                "{network} {address}"
+            );
         }
     }
 
     #[test]
     fn what_is_no_network_is_refused() {
-        for text in ["", "proxy", "10.0.0.0/33", "::/129", "10.0.0.0/", "10.0.0/8", "10.0.0.0/-1"] {
+        for text in [
+            "",
+            "proxy",
+            "10.0.0.0/33",
+            "::/129",
+            "10.0.0.0/",
+            "10.0.0/8",
+            "10.0.0.0/-1",
+        ] {
             assert!(text.parse::<Network>().is_err(), "{text}");
         }
     }

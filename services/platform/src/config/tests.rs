@@ -106,7 +106,10 @@ fn the_environment_stands_over_the_file() {
     let config = load(&[("HUB_CONFIG", path(&file)), ("HUB_PORT", "2")]).unwrap();
     assert_eq!(config.gateway.port, 2);
     let proxies = &config.gateway.trusted_proxies;
-    assert_eq!(proxies.as_slice(), ["10.0.0.0/8", "::1"].map(|text| text.parse().unwrap()));
+    assert_eq!(
+        proxies.as_slice(),
+        ["10.0.0.0/8", "::1"].map(|text| text.parse().unwrap())
+    );
     assert!(config.gateway.behind_tls_proxy);
     assert_eq!(config.callback.backoff_factor.to_string(), "1.5");
     assert_eq!(config.telemetry.log_format, LogFormat::Text);

@@ -1,7 +1,8 @@
 use serde_json::{Value, json};
 
 use super::{
-    INPUT_NESTING_MAX, INPUT_VALUES_MAX, NESTING_MAX, lossless_digest, member, members, parse_input, parse_strict, quoted,
+    INPUT_NESTING_MAX, INPUT_VALUES_MAX, NESTING_MAX, lossless_digest, member, members, parse_input,
+    parse_strict, quoted,
 };
 use crate::error::ErrorCode;
 use crate::random::Random;
@@ -147,7 +148,10 @@ fn the_number_of_values_is_bounded() {
     let list = |items: usize| format!("[{}0]", "0,".repeat(items - 1));
     assert!(parse_input(&list(INPUT_VALUES_MAX - 1)).is_ok());
     let refusal = parse_input(&list(INPUT_VALUES_MAX)).unwrap_err();
-    assert!(refusal.message.starts_with("more than 500000 values at byte "), "{refusal}");
+    assert!(
+        refusal.message.starts_with("more than 500000 values at byte "),
+        "{refusal}"
+    );
     // A key is no value of its own.
     let members: Vec<_> = (0..1000).map(|at| format!("\"{at}\":[]")).collect();
     assert!(parse_input(&format!("{{{}}}", members.join(","))).is_ok());

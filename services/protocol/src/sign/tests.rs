@@ -223,7 +223,10 @@ fn keys_do_as_their_rfcs_say() {
 fn keys_keep_to_themselves() {
     assert!(SigningKey::hmac(b"").is_err() && VerifyingKey::hmac(b"").is_err());
     for key in keys() {
-        assert_eq!(format!("{key:?}"), format!("SigningKey({})", key.algorithm().as_str()));
+        assert_eq!(
+            format!("{key:?}"),
+            format!("SigningKey({})", key.algorithm().as_str())
+        );
         assert_eq!(
             format!("{:?}", key.verifying_key()),
             format!("VerifyingKey({})", key.algorithm().as_str())
