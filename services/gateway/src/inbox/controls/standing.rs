@@ -47,7 +47,10 @@ impl Standing {
                 Some("The agent named nobody who may answer this, so only the agent itself can.".to_owned())
             }
             Self::NotListed(listed) => {
-                let listed: Vec<String> = listed.iter().map(|entry| names::actor(entry)).collect();
+                let listed: Vec<String> = listed
+                    .iter()
+                    .map(|entry| format!("“{}”", names::actor(entry)))
+                    .collect();
                 Some(format!(
                     "You cannot answer this: the agent left it to {}.",
                     names::either(&listed)

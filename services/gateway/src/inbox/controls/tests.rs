@@ -158,7 +158,7 @@ fn says_why_it_is_switched_off() {
     others["request"]["allowed_resolvers"] = json!(["human:bob", "agent:x"]);
     let html = drawn(&others, Role::Owner);
     assert!(
-        html.contains("disabled") && html.contains("bob or agent x"),
+        html.contains("disabled") && html.contains("“bob” or “agent x”"),
         "{html}"
     );
     others["request"]
