@@ -92,11 +92,8 @@ pub(super) fn prove(schemas: &Schemas, topic: &Value) -> anyhow::Result<Vec<Line
             let text = target.as_str().context("schema: expected names")?;
             let refusal = schemas.refusal(&Target::parse(text)?, &document)?;
             let section = case["section"].as_str().unwrap_or(section);
-            lines.push(Line::of(
-                section,
-                format!("{text}: {name}"),
-                verdict(valid, refusal),
-            ));
+            let name = format!("{text}: {about}: {name}");
+            lines.push(Line::of(section, name, verdict(valid, refusal)));
         }
     }
     Ok(lines)
