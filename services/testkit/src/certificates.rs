@@ -19,5 +19,7 @@ pub fn client_builder() -> reqwest::ClientBuilder {
     ma2h_hub::install_tls_provider();
     let pem = std::fs::read(of_this_run().ca).expect("read the run's authority");
     let authority = reqwest::Certificate::from_pem(&pem).expect("the run's authority is a certificate");
-    reqwest::Client::builder().tls_certs_only([authority]).no_proxy()
+    // A test sees the redirect itself, and the cookie it may carry.
+    let builder = reqwest::Client::builder().redirect(reqwest::redirect::Policy::none());
+    builder.tls_certs_only([authority]).no_proxy()
 }

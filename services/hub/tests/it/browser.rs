@@ -133,7 +133,7 @@ async fn who_may_not_answer_is_told_why() {
     let browser = signed_in(&stage, &victor, Browser::start(390, 844).await).await;
     for (id, reason) in [
         (&for_victor, "signed in as a viewer"),
-        (&for_alice, "left it to alice"),
+        (&for_alice, "left it to “alice”"),
     ] {
         browser.open(&stage.url(&format!("/inbox/{id}"))).await;
         browser.await_text(reason).await;
