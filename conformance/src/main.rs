@@ -6,7 +6,6 @@
 
 mod cli;
 mod live;
-mod matrix;
 mod mutants;
 mod report;
 mod vectors;
