@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::{live, mutants, vectors};
+use crate::{live, matrix, mutants, vectors};
 
 /// Shows whether a hub is an MA2H hub, rule by rule.
 #[derive(Parser)]
@@ -20,6 +20,8 @@ enum Command {
     Vectors(vectors::Options),
     /// Hold a running hub to the protocol over HTTPS.
     Live(live::Options),
+    /// Print every obligation of the specification with what proves it.
+    Matrix(matrix::Options),
     /// Show that the live checks notice what they are for, by faults put before a running hub.
     Mutants(mutants::Options),
 }
@@ -29,6 +31,7 @@ pub(crate) fn run() -> anyhow::Result<ExitCode> {
     match CommandLine::parse().command {
         Command::Vectors(options) => vectors::run(&options),
         Command::Live(options) => runtime()?.block_on(live::run(options)),
+        Command::Matrix(options) => matrix::run(&options),
         Command::Mutants(options) => runtime()?.block_on(mutants::run(options)),
     }
 }

@@ -6,6 +6,7 @@
 
 mod cli;
 mod live;
+mod matrix;
 mod mutants;
 mod report;
 mod vectors;

@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 
 pub(crate) use junit::junit;
-pub(crate) use table::table;
+pub(crate) use table::{order, table};
 
 /// How one proof ended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
