@@ -3,6 +3,7 @@
 //! It alone writes the schema `lifecycle`. It talks to nobody outside and signs nothing.
 
 mod announce;
+mod clock;
 mod column;
 mod conclude;
 mod erase;
@@ -17,7 +18,6 @@ mod read;
 mod response;
 mod retain;
 mod service;
-mod sole_resolver;
 mod statement;
 mod submit;
 mod tier;
@@ -66,10 +66,6 @@ pub fn migrations() -> TierMigrations {
             ("V3__limits", include_str!("../migrations/V3__limits.sql")),
             ("V4__retention", include_str!("../migrations/V4__retention.sql")),
             ("V5__redelivery", include_str!("../migrations/V5__redelivery.sql")),
-            (
-                "V6__sole_resolvers",
-                include_str!("../migrations/V6__sole_resolvers.sql"),
-            ),
         ],
     }
 }

@@ -9,9 +9,9 @@ use hub_proto::lifecycle::{
     CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, DeleteMessageReply, DeleteMessageRequest,
     FindChangedReply, FindChangedRequest, GetMessageReply, GetMessageRequest, ListAttemptsReply,
     ListAttemptsRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest,
-    ListSoleResolverReply, ListSoleResolverRequest, Outcome, RedeliverExhaustedReply,
-    RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest,
-    SettlePushesReply, SettlePushesRequest, SubmitMessageReply, SubmitMessageRequest,
+    Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest, RedeliverMessageReply,
+    RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply, SettlePushesRequest,
+    SubmitMessageReply, SubmitMessageRequest,
 };
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
@@ -85,13 +85,6 @@ impl Lifecycle for Service {
         request: Request<ListMessagesRequest>,
     ) -> Result<Response<ListMessagesReply>, Status> {
         answer(self.tier.list(request.into_inner()).await)
-    }
-
-    async fn list_sole_resolver(
-        &self,
-        request: Request<ListSoleResolverRequest>,
-    ) -> Result<Response<ListSoleResolverReply>, Status> {
-        answer(self.tier.sole_resolver(request.into_inner()).await)
     }
 
     async fn resolve_message(

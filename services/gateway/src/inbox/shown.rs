@@ -3,7 +3,6 @@
 use hub_proto::{Timestamp, lifecycle};
 use ma2h::envelope::Envelope;
 use ma2h::error::Problem;
-use ma2h::status::Status;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,7 +13,7 @@ use super::controls::form::{Field, fields};
 /// A message and what became of it.
 pub(super) struct Shown {
     pub(super) id: String,
-    pub(super) status: Status,
+    pub(super) status: String,
     pub(super) envelope: Envelope,
     /// Of the agent that sent it.
     pub(super) labels: Vec<(String, String)>,
@@ -117,7 +116,7 @@ impl Shown {
                 state: delivery.state,
             }),
             id: message.message_id,
-            status: message.status.parse().map_err(|_| Problem::internal())?,
+            status: message.status,
             envelope,
         })
     }
@@ -129,7 +128,7 @@ impl Shown {
 
     /// Whether it waits for somebody.
     pub(super) fn is_open(&self) -> bool {
-        self.status == Status::Open
+        self.status == "open"
     }
 
     /// Whether somebody decided on it.

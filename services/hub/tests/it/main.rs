@@ -10,7 +10,6 @@
     reason = "`stage` and `state` are told apart well enough"
 )]
 
-mod administration;
 mod bounds;
 mod browser;
 mod canaries;
