@@ -1,8 +1,7 @@
 //! What became of an ask or a task: what, who, when, and whether the agent knows.
 
 use hub_proto::lifecycle::{Attempt, ListAttemptsReply};
-use ma2h::envelope::{Mode, Resolution};
-use ma2h::status::Status;
+use ma2h::envelope::Mode;
 use maud::{Markup, html};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -14,7 +13,7 @@ use super::{names, when};
 
 /// Draws it; `pushes` where the agent wanted it pushed.
 pub(super) fn draw(shown: &Shown, pushes: Option<&ListAttemptsReply>, now: OffsetDateTime) -> Markup {
-    let (status, sign) = names::status(shown.status);
+    let (status, sign) = names::status(&shown.status);
     let answer = shown
         .response
         .as_ref()
@@ -32,17 +31,15 @@ pub(super) fn draw(shown: &Shown, pushes: Option<&ListAttemptsReply>, now: Offse
 fn headline(shown: &Shown) -> String {
     let defaulted = shown.response.as_ref().is_some_and(|response| response.defaulted);
     let by = shown.actor.as_deref().map(names::actor);
-    match (shown.status, by) {
-        (Status::Ended(Resolution::Expired), _) if defaulted => {
+    match (shown.status.as_str(), by) {
+        ("expired", _) if defaulted => {
             "Nobody answered in time, so the agent’s own default applies".to_owned()
         }
-        (Status::Ended(Resolution::Expired), _) => "Nobody answered in time, and the agent gave no default".to_owned(),
-        (Status::Ended(Resolution::Cancelled), _)
-            if shown.actor.as_deref() == Some("system:undeliverable") =>
-        {
+        ("expired", _) => "Nobody answered in time, and the agent gave no default".to_owned(),
+        ("cancelled", _) if shown.actor.as_deref() == Some("system:undeliverable") => {
             "It could not be delivered".to_owned()
         }
-        (Status::Ended(Resolution::Cancelled), _) => "The agent no longer needs an answer".to_owned(),
+        ("cancelled", _) => "The agent no longer needs an answer".to_owned(),
         (_, Some(by)) => format!("By {by}"),
         (_, None) => "Decided".to_owned(),
     }
@@ -151,8 +148,7 @@ fn on_its_way(
 
 fn pushed(pushes: &ListAttemptsReply, now: OffsetDateTime) -> Markup {
     let words = match pushes.state.as_str() {
-        // Said by the track already.
-        "delivered" | "expired" => return html! {},
+        "delivered" => return html! {},
         "refused" => {
             "The agent’s callback refused it; it is not tried again. The agent can still collect it."
         }
