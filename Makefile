@@ -6,7 +6,7 @@ RESET ?=
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test bench fmt lint
+.PHONY: help dev test prove bench fmt lint
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -20,6 +20,11 @@ test: ## run every test against a private PostgreSQL and NATS; ARGS are passed t
 	@deploy/dev/prepare test
 	@cargo build $(if $(CI),-q) --workspace --all-targets
 	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace $(ARGS)
+
+prove: ## hold a hub of its own to the protocol, clause by clause; ARGS are passed to ma2h-conformance
+	@deploy/dev/prepare
+	@cargo build -q -p ma2h-hub -p ma2h-conformance
+	@conformance/prove $(ARGS)
 
 # A hub of its own, so that nothing else is measured and the limits of a rate do not limit it.
 bench: ## measure submit, resolve and push, with the processor time of each tier; ARGS as of ma2h-loadtest bench

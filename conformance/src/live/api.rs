@@ -222,7 +222,12 @@ impl Reply {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// That another reply says just the same, but for what names the request.
+    /// Status and body, without a word of the request that they may repeat.
+    pub(crate) fn but_for(&self, word: &str) -> (u16, String) {
+        (self.status, self.text.replace(word, "…"))
+    }
+
+    /// That another reply says just the same.
     pub(crate) fn same_as(&self, other: &Reply) -> Proof {
         equal(
             &format!("{} against {}", self.asked, other.asked),

@@ -53,10 +53,10 @@ async fn nobody_else_cancels(stage: Arc<Stage>) -> Proof {
     let other = scene.other_agent().await?;
     let foreign = stage.account().await?.agent(&scene.agent.id, 0).await?;
     for stranger in [other, foreign] {
-        let unknown = stranger.cancel("msg_unknown").await?;
+        let unknown = stranger.cancel("msg_unknown").await?.but_for("msg_unknown");
         let refused = stranger.cancel(&id).await?;
         refused.refused(404, "not_found")?;
-        equal("what it says", &refused.text, &unknown.text)?;
+        equal("what it says", &refused.but_for(&id), &unknown)?;
     }
     equal("status", &scene.agent.read(&id).await?["status"], "open")?;
     scene.alice.answer(&id, "approve").await?.expect(200).map(drop)

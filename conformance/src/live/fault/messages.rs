@@ -23,11 +23,9 @@ pub(super) static FAULTS: &[Fault] = &[
     reply(
         "a foreign message told from an unknown one",
         |exchange, reply| {
-            if reply.status == 404 {
-                reply.text = reply.text.replace(
-                    "\"message\":\"",
-                    &format!("\"message\":\"{} ", exchange.call.path),
-                );
+            // No message has such an id.
+            if reply.status == 404 && !exchange.call.path.contains("msg_01J0000000") {
+                reply.text = reply.text.replace("\"message\":\"", "\"message\":\"not yours: ");
             }
         },
         &["binding/a-foreign-message-is-as-unknown-as-no-message"],
@@ -141,8 +139,10 @@ pub(super) static FAULTS: &[Fault] = &[
     reply(
         "a task cancelled",
         |exchange, reply| {
-            if exchange.cancels() && reply.status == 422 {
-                pretend(reply, 422, 200, &json!({"id": "msg_1", "status": "cancelled"}));
+            if exchange.cancels() {
+                let said = json!({"id": "msg_1", "status": "cancelled"});
+                pretend(reply, 422, 200, &said);
+                pretend(reply, 400, 200, &said);
             }
         },
         &["cancel/a-task-is-not-cancelled"],
