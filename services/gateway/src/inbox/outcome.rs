@@ -148,7 +148,8 @@ fn on_its_way(
 
 fn pushed(pushes: &ListAttemptsReply, now: OffsetDateTime) -> Markup {
     let words = match pushes.state.as_str() {
-        "delivered" => return html! {},
+        // Said by the track already.
+        "delivered" | "expired" => return html! {},
         "refused" => {
             "The agent’s callback refused it; it is not tried again. The agent can still collect it."
         }

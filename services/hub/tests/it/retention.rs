@@ -3,6 +3,7 @@
 
 use hub_testkit::{Answer, TestHub, envelope, eventually};
 use serde_json::{Value, json};
+use tokio::task::JoinSet;
 
 use crate::stage::{AGENT, SECRET_REF, Stage};
 
@@ -217,6 +218,57 @@ async fn an_owner_deletes_what_has_ended() {
         .filter(|event| event["target"] == id.as_str());
     let written: Vec<(&Value, &Value)> = written.map(|event| (&event["actor"], &event["action"])).collect();
     assert_eq!(written, [(&json!("human:olga"), &json!("message.delete"))]);
+}
+
+/// Pushes that fail, redeliveries, reads, deletions and retention meet on the same messages.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whatever_meets_an_end_leaves_nothing_behind_and_nobody_is_told_of_a_failure() {
+    let hub = TestHub::builder()
+        .set(RETENTION, 1)
+        .set(GRACE, 1)
+        .set("HUB_CALLBACK_FIRST_DELAY_MS", 1)
+        .set("HUB_CALLBACK_MAX_DELAY_MS", 20)
+        .start()
+        .await;
+    let stage = Stage::on(hub).await;
+    stage.sink.always(Answer::Status(503));
+    let owner = stage.account.human("olga", "owner").await;
+    let mut messages = JoinSet::new();
+    for number in 0..40 {
+        let (agent, owner) = (stage.agent.clone(), owner.clone());
+        let mut ask = with_canary(stage.confirm_with_push());
+        ask["request"]["allowed_resolvers"] = json!([owner.address()]);
+        messages.spawn(async move {
+            let id = agent.submitted(&ask).await;
+            owner.answer(&id, "approve").await.expect(200);
+            let redeliver = format!("/v1/messages/{id}/redeliver");
+            let mut look = 0;
+            loop {
+                let reply = match (look + number) % 4 {
+                    0 => owner.post(&redeliver, &json!({})).await,
+                    1 => owner.attempts(&id).await,
+                    2 if number % 2 == 0 => agent.message(&id).await,
+                    3 if look > 12 => owner.delete(&format!("/v1/messages/{id}")).await,
+                    _ => owner.message(&id).await,
+                };
+                match reply.status.as_u16() {
+                    200 | 202 | 204 | 409 => {}
+                    410 => return id,
+                    other => panic!("{other}: {}", reply.text),
+                }
+                look += 1;
+            }
+        });
+    }
+    for id in messages.join_all().await {
+        stage.alice.message(&id).await.expect_error(410, "gone");
+    }
+    let database = stage.hub.database().connect().await;
+    for table in ["messages", "envelopes", "pushes", "push_attempts"] {
+        let sql = format!("SELECT count(*) AS rows FROM lifecycle.{table}");
+        let row = database.query_one(&sql, &[]).await.unwrap();
+        assert_eq!(row.get::<_, i64>("rows"), 0, "{table}");
+    }
 }
 
 #[tokio::test]
