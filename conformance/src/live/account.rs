@@ -93,6 +93,18 @@ impl Account {
         }
     }
 
+    /// A human who may resolve, and is not that one.
+    pub(crate) async fn another_human(&self, name: &str, than: &Caller) -> Tried<Caller> {
+        let Source::Given(hub, account) = &self.source else {
+            return self.human(name, "owner").await;
+        };
+        let mut humans = account.humans.iter();
+        match humans.find(|human| human.role != "viewer" && human.id != than.id) {
+            Some(human) => Ok(given(hub, "human", &human.id, &human.token)),
+            None => skipped("needs another human than those given"),
+        }
+    }
+
     /// An agent that no other check uses, or the `nth` of those given.
     pub(crate) async fn agent(&self, name: &str, nth: usize) -> Tried<Caller> {
         match &self.source {

@@ -32,6 +32,9 @@ pub(crate) async fn run(hub: &Arc<Hub>, setup: &Arc<Setup>, checks: &[Check], at
     }
 }
 
+/// Longest reason that is told.
+const DETAIL_CHARS_MAX: usize = 1000;
+
 /// Runs one check within its deadline.
 pub(crate) async fn prove(hub: &Arc<Hub>, setup: &Arc<Setup>, check: &Check) -> Line {
     let started = Instant::now();
@@ -49,7 +52,7 @@ pub(crate) async fn prove(hub: &Arc<Hub>, setup: &Arc<Setup>, check: &Check) -> 
         section: check.section.to_owned(),
         name: check.name.clone(),
         status,
-        detail,
+        detail: detail.chars().take(DETAIL_CHARS_MAX).collect(),
         took: started.elapsed(),
     }
 }

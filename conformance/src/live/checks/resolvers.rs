@@ -44,7 +44,7 @@ async fn without_a_list_only_the_submitter_resolves(stage: Arc<Stage>) -> Proof 
 /// The submitter is not on it by itself (dp-002).
 async fn a_list_says_who_and_nobody_else(stage: Arc<Stage>) -> Proof {
     let scene = stage.scene().await?;
-    let bob = scene.account.human("bob", "owner").await?;
+    let bob = scene.account.another_human("bob", &scene.alice).await?;
     let id = scene.agent.submitted(&scene.confirm()).await?;
     scene.agent.answer(&id, "approve").await?.refused_as(&EITHER)?;
     bob.answer(&id, "approve").await?.refused_as(&EITHER)?;
@@ -77,7 +77,7 @@ async fn a_listed_agent_resolves_in_its_own_name(stage: Arc<Stage>) -> Proof {
     let ask = with(
         scene.confirm(),
         "/request/allowed_resolvers",
-        json!([other.address, "human:alice"]),
+        json!([other.address, scene.alice.address]),
     );
     let id = scene.agent.submitted(&ask).await?;
     other.answer(&id, "deny").await?.expect(200)?;
@@ -139,7 +139,7 @@ async fn who_may_only_look_does_not_resolve(stage: Arc<Stage>) -> Proof {
 /// Who may not resolve does not learn what would have fitted, nor how it ended.
 async fn authority_is_asked_before_the_value(stage: Arc<Stage>) -> Proof {
     let scene = stage.scene().await?;
-    let bob = scene.account.human("bob", "owner").await?;
+    let bob = scene.account.another_human("bob", &scene.alice).await?;
     let id = scene.agent.submitted(&scene.select()).await?;
     bob.answer(&id, "apples").await?.refused_as(&EITHER)?;
     scene.alice.answer(&id, "pears").await?.expect(200)?;
