@@ -131,6 +131,12 @@ mod tests {
             PathBuf::from,
         );
         let folder = root.join("conformance/vectors");
+        assert!(
+            folder.is_dir(),
+            "the published MA2H files are not at {}; set MA2H_PUBLISHED to the folder that holds schema/, conformance/ and \
+             examples/",
+            root.display()
+        );
         assert_eq!(failures(&folder), Vec::<String>::new());
         let lines = lines_of(&folder).unwrap();
         let passed = |prefix: &str| {
