@@ -1,5 +1,6 @@
 //! The gRPC surface: administration of what leaves for an agent. Secrets go in and never come out.
 
+use hub_platform::ids;
 use hub_proto::delivery::delivery_server::Delivery;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostReply, DeleteCallbackHostRequest, DeleteSecretReply, DeleteSecretRequest,
@@ -8,7 +9,6 @@ use hub_proto::delivery::{
     ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest, PutCallbackHostRequest,
     PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
 };
-use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
 
@@ -157,7 +157,7 @@ impl Delivery for Service {
         request: Request<ForgetAccountRequest>,
     ) -> Result<Response<ForgetAccountReply>, Status> {
         let ForgetAccountRequest { account } = request.into_inner();
-        check_id("account", &account)?;
+        ids::check("account", &account).map_err(CallError::from)?;
         self.forgetting.account(&account).await?;
         Ok(Response::new(ForgetAccountReply {}))
     }
@@ -180,17 +180,9 @@ fn reference(account: &str, agent: &str, name: &str) -> Result<Reference, CallEr
     Ok(Reference::of_agent(account, agent, name)?)
 }
 
-/// The gateway knows the account and the agent; what is looked at here is only that they can be kept.
 fn check_owner(account: &str, agent: &str) -> Result<(), CallError> {
-    check_id("account", account)?;
-    check_id("agent", agent)
-}
-
-fn check_id(field: &str, text: &str) -> Result<(), CallError> {
-    if text.is_empty() || text.contains(char::is_control) {
-        return Err(Problem::invalid_field(format!("{field}: expected an id")).into());
-    }
-    Ok(())
+    ids::check("account", account)?;
+    Ok(ids::check("agent", agent)?)
 }
 
 impl From<SecretInfo> for Secret {

@@ -1,5 +1,6 @@
 //! Ids, minted by whoever asks for a thing, so that asking again is the same operation.
 
+use ma2h::error::Problem;
 use ulid::Ulid;
 
 /// A new id such as `msg_01J9Z8…`: the prefix, then a ULID, so that ids sort by time.
@@ -15,6 +16,14 @@ pub fn is_minted(id: &str, prefix: &str) -> bool {
     let rest = id.strip_prefix(prefix).and_then(|rest| rest.strip_prefix('_'));
     id.len() <= BYTES_MAX
         && rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric()))
+}
+
+/// Refuses what a tier cannot keep as an id. Whether there is such an account or agent, the gateway knows.
+pub fn check(field: &str, id: &str) -> Result<(), Problem> {
+    if id.is_empty() || id.contains(char::is_control) {
+        return Err(Problem::invalid_field(format!("{field}: expected an id")));
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use hub_platform::nats::{Nats, Wake, WakeKind};
-use hub_platform::{db, grpc};
+use hub_platform::{db, grpc, ids};
 use hub_proto::presence::presence_server;
 use hub_proto::presence::{AgentPresence, GetPresenceReply, GetPresenceRequest, TouchReply, TouchRequest};
 use ma2h::error::Problem;
@@ -110,12 +110,8 @@ fn agent_presence((agent, presence): (String, Presence)) -> AgentPresence {
     }
 }
 
-/// The gateway knows the account and the agent; what is looked at here is only that they can be kept.
 fn check_id(field: &str, text: &str) -> Result<(), Status> {
-    if text.is_empty() || text.contains(char::is_control) {
-        return Err(refused(format!("{field}: expected an id")));
-    }
-    Ok(())
+    ids::check(field, text).map_err(|problem| grpc::problem_to_status(&problem))
 }
 
 fn refused(message: String) -> Status {
