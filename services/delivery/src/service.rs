@@ -4,10 +4,10 @@ use hub_platform::ids;
 use hub_proto::delivery::delivery_server::Delivery;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostReply, DeleteCallbackHostRequest, DeleteSecretReply, DeleteSecretRequest,
-    EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply, ForgetAgentRequest,
-    GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest, ListSecretsReply,
-    ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest, PutCallbackHostRequest,
-    PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
+    DrainReply, DrainRequest, EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply,
+    ForgetAgentRequest, GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest,
+    ListSecretsReply, ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest,
+    PutCallbackHostRequest, PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
 };
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
@@ -172,6 +172,10 @@ impl Delivery for Service {
             public_key: key.public_key,
         });
         Ok(Response::new(ListSigningKeysReply { keys: keys.collect() }))
+    }
+
+    async fn drain(&self, _: Request<DrainRequest>) -> Result<Response<DrainReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
     }
 }
 

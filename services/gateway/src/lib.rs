@@ -90,6 +90,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             "V2__published_policies",
             include_str!("../migrations/V2__published_policies.sql"),
         ),
+        (
+            "V3__published_agents",
+            include_str!("../migrations/V3__published_agents.sql"),
+        ),
     ]
 }
 

@@ -66,6 +66,7 @@ pub fn migrations() -> TierMigrations {
             ("V3__limits", include_str!("../migrations/V3__limits.sql")),
             ("V4__retention", include_str!("../migrations/V4__retention.sql")),
             ("V5__redelivery", include_str!("../migrations/V5__redelivery.sql")),
+            ("V6__mailboxes", include_str!("../migrations/V6__mailboxes.sql")),
         ],
     }
 }

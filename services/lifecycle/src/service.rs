@@ -6,12 +6,15 @@ use hub_platform::grpc::problem_to_status;
 use hub_platform::shutdown::Shutdown;
 use hub_proto::lifecycle::lifecycle_server::Lifecycle;
 use hub_proto::lifecycle::{
-    CancelMessageRequest, ClaimPushesReply, ClaimPushesRequest, DeleteMessageReply, DeleteMessageRequest,
-    FindChangedReply, FindChangedRequest, GetMessageReply, GetMessageRequest, ListAttemptsReply,
-    ListAttemptsRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest,
-    Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest, RedeliverMessageReply,
-    RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply, SettlePushesRequest,
-    SubmitMessageReply, SubmitMessageRequest,
+    Ack, AckEntriesReply, AckEntriesRequest, AckMessageRequest, CancelMessageRequest, ClaimEntriesReply,
+    ClaimEntriesRequest, ClaimPushesReply, ClaimPushesRequest, CloseMailboxesReply, CloseMailboxesRequest,
+    DeleteMessageReply, DeleteMessageRequest, Directive, FindChangedReply, FindChangedRequest,
+    FindFilledReply, FindFilledRequest, GetDirectiveRequest, GetMessageReply, GetMessageRequest,
+    ListAttemptsReply, ListAttemptsRequest, ListDirectivesReply, ListDirectivesRequest, ListExhaustedReply,
+    ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, Outcome, RedeliverExhaustedReply,
+    RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest,
+    SettlePushesReply, SettlePushesRequest, SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply,
+    SubmitMessageRequest, UnclaimEntriesReply, UnclaimEntriesRequest,
 };
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
@@ -155,5 +158,56 @@ impl Lifecycle for Service {
     ) -> Result<Response<SettlePushesReply>, Status> {
         self.finish(|tier| async move { tier.settle_pushes(request.into_inner()).await })
             .await
+    }
+
+    async fn ack_message(&self, _: Request<AckMessageRequest>) -> Result<Response<Ack>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn submit_directive(
+        &self,
+        _: Request<SubmitDirectiveRequest>,
+    ) -> Result<Response<SubmitDirectiveReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn get_directive(&self, _: Request<GetDirectiveRequest>) -> Result<Response<Directive>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn list_directives(
+        &self,
+        _: Request<ListDirectivesRequest>,
+    ) -> Result<Response<ListDirectivesReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn claim_entries(
+        &self,
+        _: Request<ClaimEntriesRequest>,
+    ) -> Result<Response<ClaimEntriesReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn unclaim_entries(
+        &self,
+        _: Request<UnclaimEntriesRequest>,
+    ) -> Result<Response<UnclaimEntriesReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn ack_entries(&self, _: Request<AckEntriesRequest>) -> Result<Response<AckEntriesReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn find_filled(&self, _: Request<FindFilledRequest>) -> Result<Response<FindFilledReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
+    }
+
+    async fn close_mailboxes(
+        &self,
+        _: Request<CloseMailboxesRequest>,
+    ) -> Result<Response<CloseMailboxesReply>, Status> {
+        Err(Status::unimplemented("mailboxes are not served yet"))
     }
 }

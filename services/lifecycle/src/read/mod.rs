@@ -156,5 +156,6 @@ pub(crate) fn delivery(row: &Row) -> Result<Option<Delivery>, tokio_postgres::Er
     Ok(state.map(|state| Delivery {
         state,
         delivered_at: delivered_at.map(clock::timestamp),
+        ack: None,
     }))
 }
