@@ -99,6 +99,8 @@ CREATE TABLE lifecycle.closed_mailboxes (
     PRIMARY KEY (account, agent)
 );
 
+CREATE INDEX closed_mailboxes_oldest ON lifecycle.closed_mailboxes (closed_at);
+
 -- Keys that make a human's call repeatable, each with the id of what it made.
 CREATE TABLE lifecycle.human_keys (
     account    text COLLATE "C" NOT NULL,
