@@ -19,7 +19,7 @@ dev: ## run a hub here with all it needs until Ctrl-C; RESET=1 starts anew, HUB_
 test: ## run every test against a private PostgreSQL and NATS; ARGS are passed to cargo test
 	@deploy/dev/prepare test
 	@cargo build $(if $(CI),-q) --workspace --all-targets
-	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace $(ARGS)
+	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace --no-fail-fast $(ARGS)
 
 prove: ## hold a hub of its own to the protocol, clause by clause; ARGS are passed to ma2h-conformance
 	@deploy/dev/prepare

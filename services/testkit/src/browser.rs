@@ -6,6 +6,7 @@ use std::time::Duration;
 use fantoccini::elements::Element;
 use fantoccini::{Client, ClientBuilder, Locator};
 use hyper_util::client::legacy::connect::HttpConnector;
+use rustix::process::{Pid, Signal, kill_process_group};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::io::{AsyncBufReadExt as _, BufReader};
@@ -21,8 +22,20 @@ const LISTENS: &str = "was started successfully on port ";
 /// A running browser; dropped, it ends with its driver.
 pub struct Browser {
     page: Client,
-    _driver: Child,
+    _driver: Driver,
     _profile: TempDir,
+}
+
+/// `chromedriver` with the browser it started: they share a process group, and end together.
+struct Driver(Child);
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        let pid = self.0.id().and_then(|pid| i32::try_from(pid).ok());
+        if let Some(pid) = pid.and_then(Pid::from_raw) {
+            kill_process_group(pid, Signal::KILL).ok();
+        }
+    }
 }
 
 impl Browser {
@@ -136,14 +149,15 @@ impl Browser {
     }
 }
 
-async fn start_driver() -> (Child, u16) {
+async fn start_driver() -> (Driver, u16) {
     let mut driver = Command::new(DRIVER)
         .arg("--port=0")
         .stdout(Stdio::piped())
-        .kill_on_drop(true)
+        .process_group(0)
         .spawn()
+        .map(Driver)
         .unwrap_or_else(|error| panic!("start {DRIVER} (`make test` installs it): {error}"));
-    let mut lines = BufReader::new(driver.stdout.take().expect("its output is piped")).lines();
+    let mut lines = BufReader::new(driver.0.stdout.take().expect("its output is piped")).lines();
     let port = async {
         while let Some(line) = lines.next_line().await.expect("read what the driver says") {
             if let Some((_, port)) = line.split_once(LISTENS) {

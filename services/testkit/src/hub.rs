@@ -12,8 +12,8 @@ use crate::eventually::eventually;
 use crate::processes::Processes;
 use crate::run::Run;
 
-/// What makes a hub quick enough for tests; each can be set otherwise.
-const SHORT: [(&str, &str); 14] = [
+/// What makes a hub quick, and patient, enough for tests; each can be set otherwise.
+const SHORT: [(&str, &str); 16] = [
     ("HUB_BIND", "127.0.0.1"),
     ("HUB_PORT", "0"),
     ("HUB_DEVELOPMENT", "true"),
@@ -27,6 +27,9 @@ const SHORT: [(&str, &str); 14] = [
     ("HUB_CALLBACK_TIMEOUT_MS", "3000"),
     ("HUB_GATEWAY_BEAT_INTERVAL_MS", "500"),
     ("HUB_DATABASE_POOL_SIZE", "4"),
+    // A machine that builds beside its tests is slow, which is no failure.
+    ("HUB_DATABASE_CONNECT_TIMEOUT_MS", "60000"),
+    ("HUB_DATABASE_ACQUIRE_TIMEOUT_MS", "60000"),
     ("HUB_NATS_JOBS_MAX_BYTES", "8388608"),
 ];
 

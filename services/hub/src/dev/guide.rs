@@ -28,7 +28,7 @@ Ask yourself something, as the agent {agent}. Paste into another terminal, in th
 
 {ask}
 
-Then wait for the answer, up to a minute at a time, and give it in the inbox:
+Then wait for the answer, and give it in the inbox; paste again if a minute passed without one:
 
 {wait}
 
@@ -73,7 +73,7 @@ fn ask(hub: &Description, folder: &Path) -> String {
 /// Reads the message's address from what the first command kept.
 fn wait(hub: &Description, folder: &Path) -> String {
     format!(
-        r#"{curl} "$(sed 's/.*"poll_url" *: *"\([^"]*\)".*/\1/' {kept})?wait=60""#,
+        r#"{curl} "$(sed 's/.*"poll_url" *: *"\([^"]*\)".*/\1/' {kept})?wait=60"; echo"#,
         curl = curl(hub),
         kept = quoted(&kept(folder)),
     )
