@@ -11,6 +11,7 @@ mod compiled;
 pub mod document;
 pub mod entry;
 pub mod message;
+pub mod openapi;
 mod phrase;
 pub mod resolve;
 mod violation;

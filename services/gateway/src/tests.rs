@@ -2,6 +2,7 @@
 
 mod administration;
 mod messages;
+mod openapi;
 mod wire;
 
 use std::sync::Arc;

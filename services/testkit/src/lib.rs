@@ -12,6 +12,7 @@ pub mod browser;
 pub mod certificates;
 pub mod client;
 pub mod collector;
+pub mod contract;
 pub mod database;
 pub mod envelope;
 pub mod eventually;

@@ -1,6 +1,7 @@
 //! What the hub says of itself, to anybody (§8.0).
 
 pub(crate) mod keys;
+mod openapi;
 
 use std::sync::Arc;
 
@@ -17,12 +18,13 @@ use crate::app::App;
 use crate::directory::policy;
 use crate::edge::answer;
 
-/// The routes under `/.well-known`.
+/// The routes under `/.well-known`, and `/openapi.json`.
 pub(crate) fn router() -> Router<Arc<App>> {
     Router::new()
         .route("/.well-known/ma2h", get(handle))
         .route("/.well-known/ma2h-capability", get(handle))
         .route("/.well-known/ma2h/keys", get(keys::handle))
+        .route("/openapi.json", get(openapi::handle))
 }
 
 async fn handle(State(app): State<Arc<App>>) -> Response {

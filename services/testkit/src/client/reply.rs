@@ -3,6 +3,8 @@
 use http::{HeaderMap, StatusCode};
 use serde_json::Value;
 
+use crate::contract::Exchange;
+
 /// A whole answer.
 #[derive(Clone, Debug)]
 pub struct Reply {
@@ -22,14 +24,31 @@ impl Reply {
             .unwrap_or_else(|error| panic!("no answer: {error:?}"))
     }
 
-    /// Sends the request and reads the whole answer: for calls on a hub that is being killed.
+    /// Sends the request and reads the whole answer: for calls on a hub that is being killed. What was answered must be as
+    /// the hub's own description has it.
     pub async fn try_of(request: reqwest::RequestBuilder) -> reqwest::Result<Self> {
-        let answer = request.send().await?;
+        let (client, request) = request.build_split();
+        let request = request?;
+        let (method, path) = (request.method().clone(), request.url().path().to_owned());
+        let body = request
+            .body()
+            .and_then(reqwest::Body::as_bytes)
+            .map(<[u8]>::to_vec);
+        let answer = client.execute(request).await?;
         let (status, headers) = (answer.status(), answer.headers().clone());
+        let text = answer.text().await?;
+        let exchange = Exchange {
+            method: &method,
+            path: &path,
+            request: body.as_deref(),
+            status,
+            answer: &text,
+        };
+        exchange.check();
         Ok(Self {
             status,
             headers,
-            text: answer.text().await?,
+            text,
         })
     }
 
