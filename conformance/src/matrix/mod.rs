@@ -1,5 +1,6 @@
 //! Every obligation of the specification, and what proves it.
 
+mod clauses;
 mod proof;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,9 @@ pub(crate) struct Options {
     /// Only what is open.
     #[arg(long)]
     open: bool,
+    /// Instead, the numbered clauses of the published behavioural vectors.
+    #[arg(long, conflicts_with_all = ["section", "open"])]
+    clauses: bool,
     /// Look whether every proof is there, beside the sources this was built from; print only what is missing.
     #[arg(long)]
     check: bool,
@@ -60,15 +64,19 @@ struct Obligation {
 
 /// Prints the matrix.
 pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
-    let matrix = read()?;
+    let (matrix, clauses) = (read()?, clauses::read()?);
     if options.check {
-        let faults = faults(&matrix);
+        let faults = [faults(&matrix), clauses::faults(&clauses)].concat();
         for fault in &faults {
             println!("{fault}");
         }
         return Ok(ExitCode::from(u8::from(!faults.is_empty())));
     }
     let report = options.report.as_deref().map(statuses).transpose()?;
+    if options.clauses {
+        print!("{}", clauses::table(&clauses, report.as_ref()));
+        return Ok(ExitCode::SUCCESS);
+    }
     let wanted = |obligation: &&Obligation| {
         let within = options.section.as_ref().is_none_or(|section| {
             obligation.section == *section || obligation.section.starts_with(&format!("{section}."))
@@ -120,10 +128,7 @@ fn table(rows: &[&Obligation], report: Option<&BTreeMap<String, String>>) -> Str
         }
         let _ = writeln!(text, "  {} {} {}", row.who, row.level, row.says);
         for proof in &row.proof {
-            let name = proof.strip_prefix("live:");
-            let went = name.zip(report).and_then(|(name, report)| report.get(name));
-            let went = went.map(|went| format!("  ({went})")).unwrap_or_default();
-            let _ = writeln!(text, "      {proof}{went}");
+            let _ = writeln!(text, "      {proof}{}", went(proof, report));
         }
         for (word, reason) in [("open", &row.open), ("untestable", &row.untestable)] {
             if let Some(reason) = reason {
@@ -139,6 +144,13 @@ fn table(rows: &[&Obligation], report: Option<&BTreeMap<String, String>>) -> Str
         "{total} obligations: {proved} with proof, {open} open, {untestable} that nothing on the wire could show"
     );
     text
+}
+
+/// How a live check went, in brackets; nothing of any other proof.
+fn went(proof: &str, report: Option<&BTreeMap<String, String>>) -> String {
+    let name = proof.strip_prefix("live:");
+    let went = name.zip(report).and_then(|(name, report)| report.get(name));
+    went.map(|went| format!("  ({went})")).unwrap_or_default()
 }
 
 impl Obligation {
