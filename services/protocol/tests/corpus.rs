@@ -2,16 +2,21 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a target fails by panicking")]
 
+#[path = "../../../fuzz/src"]
 #[expect(unreachable_pub, reason = "in the fuzz crate it is reachable")]
-#[path = "../fuzz/src/lib.rs"]
-mod targets;
+mod targets {
+    pub mod address;
+    pub mod envelope;
+    pub mod jcs;
+    pub mod signature;
+}
 
 use std::fs;
 use std::path::Path;
 
 fn run(name: &str, target: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("fuzz/corpus")
+        .join("../../fuzz/corpus")
         .join(name);
     let mut count = 0;
     for entry in fs::read_dir(&folder).unwrap() {
@@ -26,20 +31,20 @@ fn run(name: &str, target: fn(&[u8])) {
 
 #[test]
 fn envelope() {
-    run("envelope", targets::envelope);
+    run("envelope", targets::envelope::envelope);
 }
 
 #[test]
 fn address() {
-    run("address", targets::address);
+    run("address", targets::address::address);
 }
 
 #[test]
 fn signature() {
-    run("signature", targets::signature);
+    run("signature", targets::signature::signature);
 }
 
 #[test]
 fn jcs() {
-    run("jcs", targets::jcs);
+    run("jcs", targets::jcs::jcs);
 }

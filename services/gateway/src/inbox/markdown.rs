@@ -235,4 +235,6 @@ fn below_the_title(event: Event<'_>, highest: HeadingLevel) -> Event<'_> {
 }
 
 #[cfg(test)]
+mod corpus;
+#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use std::str;
 
 use ma2h::{jcs, json};
 
-#[path = "../../src/jcs/tests/oracle.rs"]
+#[path = "../../services/protocol/src/jcs/tests/oracle.rs"]
 mod oracle;
 
 /// The canonical form is its own canonical form, is what a second writer writes, and loses nothing but a number's
