@@ -3,6 +3,7 @@
 use hub_proto::{Timestamp, lifecycle};
 use ma2h::envelope::Envelope;
 use ma2h::error::Problem;
+use ma2h::status::Status;
 use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -13,7 +14,7 @@ use super::controls::form::{Field, fields};
 /// A message and what became of it.
 pub(super) struct Shown {
     pub(super) id: String,
-    pub(super) status: String,
+    pub(super) status: Status,
     pub(super) envelope: Envelope,
     /// Of the agent that sent it.
     pub(super) labels: Vec<(String, String)>,
@@ -116,7 +117,7 @@ impl Shown {
                 state: delivery.state,
             }),
             id: message.message_id,
-            status: message.status,
+            status: message.status.parse().map_err(|_| Problem::internal())?,
             envelope,
         })
     }
@@ -128,7 +129,7 @@ impl Shown {
 
     /// Whether it waits for somebody.
     pub(super) fn is_open(&self) -> bool {
-        self.status == "open"
+        self.status == Status::Open
     }
 
     /// Whether somebody decided on it.

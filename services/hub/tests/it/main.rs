@@ -10,6 +10,7 @@
     reason = "`stage` and `state` are told apart well enough"
 )]
 
+mod administration;
 mod bounds;
 mod browser;
 mod canaries;
