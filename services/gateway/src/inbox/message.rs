@@ -20,7 +20,7 @@ use super::filter::Filter;
 use super::segment::Segment;
 use super::session::{Posted, Session};
 use super::shown::Shown;
-use super::{context, icons, markdown, names, outcome, page, when};
+use super::{context, icons, names, outcome, page, when};
 
 /// `GET /inbox/{id}`.
 pub(super) async fn show(State(app): State<Arc<App>>, session: Session, Segment(id): Segment) -> Response {
@@ -201,14 +201,10 @@ fn heading(shown: &Shown, now: OffsetDateTime) -> Markup {
 }
 
 fn body(shown: &Shown) -> Markup {
-    let body = shown
-        .envelope
-        .body
-        .as_deref()
-        .filter(|body| !body.trim().is_empty());
+    let body = shown.body_html.as_deref();
     html! {
         @if let Some(body) = body {
-            section class="card prose" aria-label="Message" { (PreEscaped(markdown::render(body))) }
+            section class="card prose" aria-label="Message" { (PreEscaped(body)) }
         }
         @if let Some(task) = &shown.envelope.task {
             section class="card" aria-labelledby="instructions-title" {
@@ -234,7 +230,7 @@ fn particulars(shown: &Shown) -> Markup {
             dl {
                 dt { "Run" } dd { (envelope.run_id) }
                 dt { "Runs on" } dd { (envelope.runtime) }
-                @for (name, value) in &shown.labels { dt { (name) } dd { (value) } }
+                @for (name, value) in &envelope.labels { dt { (name) } dd { (value) } }
                 dt { "Message" } dd { (shown.id) }
             }
             @if !envelope.tags.is_empty() {

@@ -117,6 +117,63 @@ async fn who_removes_a_human_is_told_what_only_she_could_answer() {
         .expect_error(404, "not_found");
 }
 
+#[tokio::test]
+async fn the_last_owner_of_an_account_stays() {
+    let stage = Stage::in_process().await;
+    let olga = stage.account.human("olga", "owner").await;
+    let path = |id: &str| stage.account.path(&format!("/humans/{id}"));
+    let viewer = json!({"role": "viewer"});
+    for refused in [
+        olga.delete(&path("olga")).await,
+        olga.patch(&path("olga"), &viewer).await,
+    ] {
+        let message = refused.expect_error(409, "conflict");
+        assert!(message.contains("owner"), "{message}");
+    }
+    let address = json!({"email": "olga@acme.example", "role": "owner"});
+    olga.patch(&path("olga"), &address).await.expect(200);
+
+    // Two who demote each other at once leave one.
+    let ines = stage.account.human("ines", "owner").await;
+    let (olgas, iness) = (path("olga"), path("ines"));
+    tokio::join!(olga.patch(&iness, &viewer), ines.patch(&olgas, &viewer));
+    let admin = stage.account.admin();
+    let humans = admin.get(&stage.account.path("/humans")).await.expect(200);
+    let humans = humans["humans"].as_array().unwrap();
+    let owners: Vec<_> = humans.iter().filter(|human| human["role"] == "owner").collect();
+    assert_eq!(owners.len(), 1, "{owners:?}");
+
+    // The deployment's admin can name another at any time.
+    let last = path(owners[0]["id"].as_str().unwrap());
+    admin.delete(&last).await.expect(200);
+}
+
+#[tokio::test]
+async fn a_token_ends_when_it_says() {
+    let stage = Stage::in_process().await;
+    let expires_at = time::OffsetDateTime::now_utc() + Duration::from_millis(1500);
+    let expires_text = expires_at
+        .format(&time::format_description::well_known::Rfc3339)
+        .unwrap();
+    let body = json!({"subject": format!("agent:{AGENT}"), "expires_at": expires_text});
+    let issued = stage
+        .account
+        .admin()
+        .post(&stage.account.path("/tokens"), &body)
+        .await;
+    issued.expect(201);
+    let agent = stage.agent.with_token(&issued.text_at("token"));
+    loop {
+        let sent_at = time::OffsetDateTime::now_utc();
+        let reply = agent.get("/v1/messages").await;
+        if reply.status.as_u16() == 401 {
+            break;
+        }
+        reply.expect(200);
+        assert!(sent_at < expires_at, "taken after its end");
+    }
+}
+
 /// What delivery keeps of an account.
 async fn kept_rows(stage: &Stage, account: &str) -> i64 {
     let database = stage.hub.database().connect().await;

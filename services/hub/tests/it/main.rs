@@ -11,6 +11,7 @@
 )]
 
 mod administration;
+mod asks;
 mod bounds;
 mod browser;
 mod canaries;

@@ -32,7 +32,7 @@ impl Tier {
     /// Lists messages. Overdue ones are expired before anyone is told of them (design rule 2).
     pub(crate) async fn list(&self, request: ListMessagesRequest) -> Result<ListMessagesReply, Error> {
         if !(1..=LIMIT_MAX).contains(&request.limit) {
-            return Err(Problem::invalid_field(format!("limit: expected 1 to {LIMIT_MAX}")).into());
+            return Err(Problem::validation(format!("limit: expected 1 to {LIMIT_MAX}")).into());
         }
         let reader = Caller::of(request.reader.clone())?;
         let before = request.cursor.as_deref().map(cursor::decode).transpose()?;
