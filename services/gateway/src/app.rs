@@ -15,6 +15,7 @@ use hub_proto::presence::presence_client::PresenceClient;
 use crate::Error;
 use crate::admin::forget::Turns;
 use crate::auth::cache::Cache;
+use crate::auth::flights::Flights;
 use crate::auth::held::Held;
 use crate::discovery::keys::Keys;
 use crate::edge::body;
@@ -46,6 +47,8 @@ pub(crate) struct App {
     pub(crate) wakes: Wakes,
     /// Principals looked up a moment ago.
     pub(crate) principals: Cache,
+    /// Look-ups of others under way.
+    pub(crate) look_ups: Flights,
     /// Who has a call held open, and whether they still may.
     pub(crate) held: Held,
     /// What the request bodies in hand may take together.
@@ -92,6 +95,7 @@ impl App {
             answered: Answered::default(),
             wakes: Wakes::new(nats),
             principals: Cache::new(config.gateway.principal_cache_ms),
+            look_ups: Flights::default(),
             held: Held::new(
                 config.gateway.held_requests_max,
                 config.gateway.held_requests_per_credential_max,

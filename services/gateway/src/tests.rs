@@ -17,8 +17,8 @@ use serde_json::{Value, json};
 use tower::ServiceExt;
 
 use crate::app::App;
-use crate::auth::cache::Known;
 use crate::auth::secret;
+use crate::directory::credentials::Found;
 use crate::principal::{Agent, Credential, Human, Principal, Role};
 use crate::routes;
 
@@ -74,7 +74,7 @@ impl Gateway {
             self.app.principals.put(
                 self.app.principals.ticket(),
                 credential,
-                Known::Principal(Principal::Human(human)),
+                Some(&found(Principal::Human(human))),
             );
         }
         let credential = Credential::Token(secret::digest(AGENT));
@@ -86,7 +86,7 @@ impl Gateway {
         self.app.principals.put(
             self.app.principals.ticket(),
             credential,
-            Known::Principal(Principal::Agent(agent)),
+            Some(&found(Principal::Agent(agent))),
         );
     }
 
@@ -157,6 +157,13 @@ impl Answer {
             "{}",
             self.body
         );
+    }
+}
+
+fn found(principal: Principal) -> Found {
+    Found {
+        principal,
+        left: None,
     }
 }
 

@@ -3,7 +3,6 @@
 //! It alone writes the schema `lifecycle`. It talks to nobody outside and signs nothing.
 
 mod announce;
-mod clock;
 mod column;
 mod conclude;
 mod erase;
@@ -18,6 +17,7 @@ mod read;
 mod response;
 mod retain;
 mod service;
+mod sole_resolver;
 mod statement;
 mod submit;
 mod tier;
@@ -67,6 +67,10 @@ pub fn migrations() -> TierMigrations {
             ("V4__retention", include_str!("../migrations/V4__retention.sql")),
             ("V5__redelivery", include_str!("../migrations/V5__redelivery.sql")),
             ("V6__mailboxes", include_str!("../migrations/V6__mailboxes.sql")),
+            (
+                "V7__sole_resolvers",
+                include_str!("../migrations/V7__sole_resolvers.sql"),
+            ),
         ],
     }
 }

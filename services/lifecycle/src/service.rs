@@ -11,9 +11,10 @@ use hub_proto::lifecycle::{
     DeleteMessageReply, DeleteMessageRequest, Directive, FindChangedReply, FindChangedRequest,
     FindFilledReply, FindFilledRequest, GetDirectiveRequest, GetMessageReply, GetMessageRequest,
     ListAttemptsReply, ListAttemptsRequest, ListDirectivesReply, ListDirectivesRequest, ListExhaustedReply,
-    ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, Outcome, RedeliverExhaustedReply,
-    RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest,
-    SettlePushesReply, SettlePushesRequest, SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply,
+    ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, ListSoleResolverReply,
+    ListSoleResolverRequest, Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest,
+    RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply,
+    SettlePushesRequest, SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply,
     SubmitMessageRequest, UnclaimEntriesReply, UnclaimEntriesRequest,
 };
 use ma2h::error::Problem;
@@ -88,6 +89,13 @@ impl Lifecycle for Service {
         request: Request<ListMessagesRequest>,
     ) -> Result<Response<ListMessagesReply>, Status> {
         answer(self.tier.list(request.into_inner()).await)
+    }
+
+    async fn list_sole_resolver(
+        &self,
+        request: Request<ListSoleResolverRequest>,
+    ) -> Result<Response<ListSoleResolverReply>, Status> {
+        answer(self.tier.sole_resolver(request.into_inner()).await)
     }
 
     async fn resolve_message(

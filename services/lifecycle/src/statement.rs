@@ -4,7 +4,7 @@ use hub_platform::db::{Client, During, Error, Pool};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::{conclude, erase, expire, list, push, read, retain, submit};
+use crate::{conclude, erase, expire, list, push, read, retain, sole_resolver, submit};
 
 /// The values of a statement's parameters.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -73,6 +73,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&read::ATTEMPTS),
             entry(&read::PUSH),
             entry(&list::PAGE),
+            entry(&sole_resolver::OPEN),
             entry(&conclude::SUBJECT),
             entry(&conclude::CONCLUDE),
             entry(&conclude::OUTCOME),

@@ -6,7 +6,7 @@ use std::thread::available_parallelism;
 use tokio::sync::Semaphore;
 
 /// Work on so few bytes is done at once where it comes up: handing it over would take longer.
-const INLINE_BYTES_MAX: usize = 256 * 1024;
+const INLINE_BYTES_MAX: usize = 32 * 1024;
 
 /// As many at a time as there are processors: more would only take memory.
 static TURNS: LazyLock<Arc<Semaphore>> = LazyLock::new(|| {

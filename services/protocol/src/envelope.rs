@@ -12,7 +12,7 @@ pub use crate::task::{Item, Task};
 
 use crate::error::Problem;
 use crate::fields::Fields;
-use crate::json::{self, Node};
+use crate::json::{self, Member, Node};
 use crate::timestamp;
 use crate::version::{EDIT_MINOR_MIN, Version};
 
@@ -117,6 +117,8 @@ pub struct Envelope {
     pub runtime: String,
     /// What it belongs to.
     pub project: Option<String>,
+    /// What else the agent says of itself; a value that is no string is as it was written.
+    pub labels: Vec<(String, String)>,
     /// The sender's own session.
     pub session: Option<String>,
     /// The addressee; absent, it goes to the account's people.
@@ -171,6 +173,7 @@ impl Envelope {
             run_id: agent.text("run_id")?.to_owned(),
             runtime: agent.text("runtime")?.to_owned(),
             project: agent.owned_text("project")?,
+            labels: agent.member("labels").map(read_labels).unwrap_or_default(),
             session: agent.owned_text("session")?,
             to: root.owned_text("to")?,
             title: root.text("title")?.to_owned(),
@@ -194,6 +197,17 @@ impl Envelope {
             callback: block.as_ref().map(read_callback).transpose()?.flatten(),
         })
     }
+}
+
+fn read_labels(labels: &Member<'_>) -> Vec<(String, String)> {
+    let Node::Object(members) = &labels.node else {
+        return Vec::new();
+    };
+    let text = |member: &Member<'_>| member.node.as_str().unwrap_or(member.text).to_owned();
+    let read = members
+        .iter()
+        .map(|member| (member.name.to_string(), text(member)));
+    read.collect()
 }
 
 fn expiry(root: &Fields<'_, '_>) -> Result<Option<OffsetDateTime>, Problem> {

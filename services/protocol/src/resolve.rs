@@ -78,6 +78,13 @@ pub fn may_resolve(envelope: &Envelope, actor: &Actor) -> bool {
     }
 }
 
+/// The one human who may resolve, where the list names her and nobody else.
+pub fn sole_human(envelope: &Envelope) -> Option<&str> {
+    let (first, rest) = envelope.allowed_resolvers.as_deref()?.split_first()?;
+    let human = first.strip_prefix("human:").filter(|id| !id.is_empty())?;
+    rest.iter().all(|entry| entry == first).then_some(human)
+}
+
 /// What an expiry comes to: the detail, whether the default applied, and who is said to have acted.
 pub fn expiry_detail(envelope: &Envelope) -> (String, bool, &'static str) {
     match envelope

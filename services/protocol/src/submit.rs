@@ -2,6 +2,8 @@
 //!
 //! Asked after the idempotency key: a retry recovers its ack whatever has been refused since (§8.1).
 
+mod bounds;
+
 use crate::callback;
 use crate::envelope::Envelope;
 use crate::error::{ErrorCode, Problem};
@@ -9,6 +11,7 @@ use crate::version::PUSH_MINOR_MIN;
 
 /// Checks it.
 pub fn check(envelope: &Envelope) -> Result<(), Problem> {
+    bounds::check(envelope)?;
     check_push(envelope)?;
     check_route(envelope)?;
     envelope.ask.as_ref().map_or(Ok(()), crate::ask::Ask::check)

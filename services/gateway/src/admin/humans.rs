@@ -5,6 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
+use hub_proto::lifecycle::{ListSoleResolverReply, ListSoleResolverRequest};
 use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::{Value, json};
@@ -77,16 +78,38 @@ pub(super) async fn update(
     Ok(answer::json(StatusCode::OK, &json!({ "human": body(&human) })))
 }
 
-/// `DELETE …/humans/{human}`
+/// `DELETE …/humans/{human}`. The answer names the open messages that only she could answer: somebody may want to tell their
+/// agents, or have a human of this id again. Where that cannot be told just now she is removed all the same.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
     manager: Manager,
     Ids((_, human)): Ids<(String, String)>,
 ) -> Result<Response, Refusal> {
     let id = ids::of_path(human, ids::is_name)?;
+    let unanswerable = only_she_could_answer(&app, &manager.account, &id).await;
     humans::delete(&app.pool, &manager.author, &manager.account, &id).await?;
     auth::revoked(&app, &manager.account, &id).await;
-    Ok(answer::empty(StatusCode::NO_CONTENT))
+    let unanswerable = match unanswerable {
+        Ok(found) => json!({ "count": found.count, "ids": found.message_ids }),
+        Err(_) => Value::Null,
+    };
+    Ok(answer::json(
+        StatusCode::OK,
+        &json!({ "human": { "id": id }, "unanswerable": unanswerable }),
+    ))
+}
+
+async fn only_she_could_answer(
+    app: &App,
+    account: &str,
+    human: &str,
+) -> Result<ListSoleResolverReply, Problem> {
+    let request = ListSoleResolverRequest {
+        account: account.to_owned(),
+        human: human.to_owned(),
+    };
+    app.ask(async || app.lifecycle.clone().list_sole_resolver(request.clone()).await)
+        .await
 }
 
 fn role(text: &str) -> Result<Role, Problem> {

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use crate::directory::credentials::Found;
 use crate::principal::{Credential, Principal};
 
 /// Credentials remembered at a time, and those that are nobody's.
@@ -49,6 +50,13 @@ pub(crate) struct Ticket {
     taken_at: Instant,
 }
 
+impl Ticket {
+    /// How many revocations were before it.
+    pub(super) fn epoch(self) -> u64 {
+        self.epoch
+    }
+}
+
 impl Cache {
     /// Trusts an entry for so long, counted from before it was read.
     pub(crate) fn new(trusted_for_ms: u64) -> Self {
@@ -76,26 +84,27 @@ impl Cache {
         }
     }
 
-    /// Remembers what was looked up.
-    pub(crate) fn put(&self, ticket: Ticket, credential: Credential, known: Known) {
+    /// Remembers what was looked up, none of it for longer than it holds.
+    pub(crate) fn put(&self, ticket: Ticket, credential: Credential, found: Option<&Found>) {
         let mut entries = self.lock();
-        match known {
-            Known::Principal(principal) => {
-                let until = ticket.taken_at + self.trusted_for;
-                let is_current = ticket.epoch == entries.epoch;
-                if is_current && make_room(&mut entries.by_credential, ENTRIES_MAX, |entry| entry.until) {
-                    entries.nobodys.remove(&credential);
-                    entries
-                        .by_credential
-                        .insert(credential, Entry { principal, until });
-                }
+        let Some(found) = found else {
+            entries.by_credential.remove(&credential);
+            if make_room(&mut entries.nobodys, NOBODYS_MAX, |until| *until) {
+                entries.nobodys.insert(credential, ticket.taken_at + NOBODYS_FOR);
             }
-            Known::Nobody => {
-                entries.by_credential.remove(&credential);
-                if make_room(&mut entries.nobodys, NOBODYS_MAX, |until| *until) {
-                    entries.nobodys.insert(credential, ticket.taken_at + NOBODYS_FOR);
-                }
-            }
+            return;
+        };
+        let trusted_for = found
+            .left
+            .map_or(self.trusted_for, |left| left.min(self.trusted_for));
+        let is_current = ticket.epoch == entries.epoch;
+        if is_current && make_room(&mut entries.by_credential, ENTRIES_MAX, |entry| entry.until) {
+            entries.nobodys.remove(&credential);
+            let entry = Entry {
+                principal: found.principal.clone(),
+                until: ticket.taken_at + trusted_for,
+            };
+            entries.by_credential.insert(credential, entry);
         }
     }
 
@@ -129,25 +138,36 @@ fn make_room<V>(
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::{Cache, Known};
+    use crate::directory::credentials::Found;
     use crate::principal::{Agent, Credential, Principal};
 
     const CREDENTIAL: Credential = Credential::Token([7; 32]);
 
-    fn agent(account: &str) -> Known {
-        Known::Principal(Principal::Agent(Agent {
+    fn agent(account: &str) -> Found {
+        let agent = Agent {
             account: account.to_owned(),
             id: "a".to_owned(),
             credential: CREDENTIAL,
-        }))
+        };
+        Found {
+            principal: Principal::Agent(agent),
+            left: None,
+        }
+    }
+
+    fn known(found: Found) -> Option<Known> {
+        Some(Known::Principal(found.principal))
     }
 
     #[test]
     fn an_entry_is_trusted_until_its_account_is_forgotten() {
         let cache = Cache::new(60_000);
-        cache.put(cache.ticket(), CREDENTIAL, agent("acme"));
+        cache.put(cache.ticket(), CREDENTIAL, Some(&agent("acme")));
         cache.forget("other");
-        assert_eq!(cache.get(CREDENTIAL), Some(agent("acme")));
+        assert_eq!(cache.get(CREDENTIAL), known(agent("acme")));
         cache.forget("acme");
         assert_eq!(cache.get(CREDENTIAL), None);
     }
@@ -157,25 +177,38 @@ mod tests {
         let cache = Cache::new(60_000);
         let ticket = cache.ticket();
         cache.forget("acme");
-        cache.put(ticket, CREDENTIAL, agent("acme"));
+        cache.put(ticket, CREDENTIAL, Some(&agent("acme")));
         assert_eq!(cache.get(CREDENTIAL), None);
     }
 
     #[test]
     fn nothing_is_trusted_without_time() {
         let cache = Cache::new(0);
-        cache.put(cache.ticket(), CREDENTIAL, agent("acme"));
+        cache.put(cache.ticket(), CREDENTIAL, Some(&agent("acme")));
         assert_eq!(cache.get(CREDENTIAL), None);
+    }
+
+    #[test]
+    fn nothing_is_trusted_for_longer_than_it_holds() {
+        let cache = Cache::new(60_000);
+        for (left, is_trusted) in [(Duration::ZERO, false), (Duration::from_secs(60), true)] {
+            let found = Found {
+                left: Some(left),
+                ..agent("acme")
+            };
+            cache.put(cache.ticket(), CREDENTIAL, Some(&found));
+            assert_eq!(cache.get(CREDENTIAL).is_some(), is_trusted, "{left:?}");
+        }
     }
 
     #[test]
     fn nobodys_is_remembered_for_a_moment() {
         let cache = Cache::new(60_000);
-        cache.put(cache.ticket(), CREDENTIAL, Known::Nobody);
+        cache.put(cache.ticket(), CREDENTIAL, None);
         assert_eq!(cache.get(CREDENTIAL), Some(Known::Nobody));
-        cache.put(cache.ticket(), CREDENTIAL, agent("acme"));
-        assert_eq!(cache.get(CREDENTIAL), Some(agent("acme")));
-        cache.put(cache.ticket(), CREDENTIAL, Known::Nobody);
+        cache.put(cache.ticket(), CREDENTIAL, Some(&agent("acme")));
+        assert_eq!(cache.get(CREDENTIAL), known(agent("acme")));
+        cache.put(cache.ticket(), CREDENTIAL, None);
         assert_eq!(cache.get(CREDENTIAL), Some(Known::Nobody));
     }
 }

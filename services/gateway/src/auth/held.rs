@@ -253,7 +253,7 @@ async fn check(app: &App, credentials: &[Credential]) {
     };
     let valid: HashMap<Credential, Principal> = valid
         .into_iter()
-        .filter_map(|principal| Some((principal.credential()?, principal)))
+        .filter_map(|found| Some((found.principal.credential()?, found.principal)))
         .collect();
     let read = credentials.iter().copied().collect();
     app.held.found(&read, &valid, read_at);

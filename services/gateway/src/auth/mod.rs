@@ -3,9 +3,11 @@
 
 pub(crate) mod cache;
 pub(crate) mod extract;
+pub(crate) mod flights;
 pub(crate) mod held;
 pub(crate) mod secret;
 
+use futures_util::FutureExt;
 use ma2h::error::{ErrorCode, Problem};
 use subtle::ConstantTimeEq;
 
@@ -68,15 +70,12 @@ async fn look_up(app: &App, credential: Credential) -> Result<Principal, Problem
         None => {}
     }
     let ticket = app.principals.ticket();
-    let known = match directory::credentials::find(&app.pool, credential).await? {
-        Some(principal) => Known::Principal(principal),
-        None => Known::Nobody,
-    };
-    app.principals.put(ticket, credential, known.clone());
-    match known {
-        Known::Principal(principal) => Ok(principal),
-        Known::Nobody => Err(unauthenticated()),
-    }
+    let pool = app.pool.clone();
+    let look_up =
+        || async move { Ok((ticket, directory::credentials::find(&pool, credential).await?)) }.boxed();
+    let (ticket, found) = app.look_ups.join(credential, ticket, look_up).await?;
+    app.principals.put(ticket, credential, found.as_ref());
+    found.map(|found| found.principal).ok_or_else(unauthenticated)
 }
 
 /// Compares digests, in constant time.

@@ -1,5 +1,7 @@
 //! Whose a credential is.
 
+use std::time::Duration;
+
 use hub_platform::db::{self, Pool};
 use ma2h::error::Problem;
 use tokio_postgres::Row;
@@ -11,13 +13,21 @@ const FIND: Statement = ("find credentials", include_str!("credentials/find.sql"
 
 pub(super) const STATEMENTS: &[Statement] = &[FIND];
 
+/// Whose a credential is, and for how long.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) principal: Principal,
+    /// What is left until it ends by itself, by PostgreSQL's clock and never too much; none where it does not.
+    pub(crate) left: Option<Duration>,
+}
+
 /// Whose this credential is; none where it has ended, or never was.
-pub(crate) async fn find(pool: &Pool, credential: Credential) -> Result<Option<Principal>, Problem> {
+pub(crate) async fn find(pool: &Pool, credential: Credential) -> Result<Option<Found>, Problem> {
     Ok(find_all(pool, &[credential]).await?.pop())
 }
 
 /// The same for many at once; those that have ended are missing.
-pub(crate) async fn find_all(pool: &Pool, credentials: &[Credential]) -> Result<Vec<Principal>, Problem> {
+pub(crate) async fn find_all(pool: &Pool, credentials: &[Credential]) -> Result<Vec<Found>, Problem> {
     let mut tokens: Vec<&[u8]> = Vec::new();
     let mut sessions: Vec<&[u8]> = Vec::new();
     for credential in credentials {
@@ -33,7 +43,15 @@ pub(crate) async fn find_all(pool: &Pool, credentials: &[Credential]) -> Result<
         .collect()
 }
 
-fn read(row: &Row) -> Result<Principal, Problem> {
+fn read(row: &Row) -> Result<Found, Problem> {
+    let left_ms: Option<i64> = column(row, "left_ms")?;
+    Ok(Found {
+        principal: principal(row)?,
+        left: left_ms.map(|left| Duration::from_millis(u64::try_from(left).unwrap_or_default())),
+    })
+}
+
+fn principal(row: &Row) -> Result<Principal, Problem> {
     let corrupt = |what: &str| db::report(&db::Error::corrupt(what));
     let hash: &[u8] = column(row, "hash")?;
     let hash = hash

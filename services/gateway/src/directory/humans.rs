@@ -1,11 +1,11 @@
 //! The people of an account.
 
 use hub_platform::db::{self, Pool};
-use ma2h::error::Problem;
+use ma2h::error::{ErrorCode, Problem};
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Statement, column, existed, made, page, row, rows, taken};
+use super::{Author, Statement, column, made, page, row, rows, taken};
 use crate::edge::fields::Patched;
 use crate::edge::page::Page;
 use crate::principal::Role;
@@ -57,7 +57,8 @@ pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Ve
     page(&found, "human", read)
 }
 
-/// Changes the e-mail address as its patch says, and the role where one is given.
+/// Changes the e-mail address as its patch says, and the role where one is given. 404 without her, 409 where the account
+/// would lose its last owner.
 pub(crate) async fn update(
     pool: &Pool,
     author: &Author,
@@ -80,16 +81,45 @@ pub(crate) async fn update(
             &role,
             &Author::event(),
             &author.actor,
+            &keeps_an_owner(author),
         ],
     )
     .await?;
-    read(&updated.ok_or_else(Problem::not_found)?)
+    read(there(updated.as_ref())?)
 }
 
-/// Removes a human and ends her credentials, or 404.
+/// Removes a human and ends her credentials. 404 without her, 409 where the account would lose its last owner.
 pub(crate) async fn delete(pool: &Pool, author: &Author, account: &str, id: &str) -> Result<(), Problem> {
-    let gone = row(pool, DELETE, &[&account, &id, &Author::event(), &author.actor]).await?;
-    existed(gone.as_ref())
+    let gone = row(
+        pool,
+        DELETE,
+        &[
+            &account,
+            &id,
+            &Author::event(),
+            &author.actor,
+            &keeps_an_owner(author),
+        ],
+    )
+    .await?;
+    there(gone.as_ref()).map(drop)
+}
+
+/// Whether somebody must be left who may manage the account: the deployment's admin can name an owner at any time, the
+/// people of the account could not.
+fn keeps_an_owner(author: &Author) -> bool {
+    author.actor.starts_with("human:")
+}
+
+fn there(row: Option<&Row>) -> Result<&Row, Problem> {
+    let row = row.ok_or_else(Problem::not_found)?;
+    if column(row, "is_last")? {
+        let message = "role: the account would be without an owner; name another first";
+        return Err(Problem::new(ErrorCode::Conflict, message));
+    }
+    // Removed by a call that came in between.
+    column::<Option<&str>>(row, "human")?.ok_or_else(Problem::not_found)?;
+    Ok(row)
 }
 
 fn read(row: &Row) -> Result<Human, Problem> {

@@ -11,6 +11,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
 use hub_platform::config::{Config, RateLimit};
+use ma2h::sign::Algorithm;
 use ma2h::version::HUB_VERSION;
 use serde_json::{Map, Value, json};
 
@@ -40,7 +41,7 @@ fn capability(config: &Config) -> Value {
         "max_context_parts": config.limits.max_context_parts,
         "auth_schemes": ["bearer", "apikey"],
         "callback_auth_schemes": ["hmac", "bearer", "apikey"],
-        "signature_algs": ["hmac-sha256", "ed25519"],
+        "signature_algs": Algorithm::ALL.map(Algorithm::as_str),
         "retention_days": policy::retention_days(config),
         "replay_window_seconds": config.security.replay_window_seconds,
         "presence": { "enabled": true, "freshness_seconds": config.presence.freshness_seconds },

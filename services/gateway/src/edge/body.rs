@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::extract::{FromRequest, Request};
-use axum::http::{HeaderMap, header};
+use axum::http::{HeaderMap, HeaderValue, header};
 use http_body_util::BodyExt;
 use hub_platform::config::Limits;
 use ma2h::error::{ErrorCode, Problem};
@@ -21,10 +21,6 @@ const SMALL_BODY_BYTES_MAX: usize = 1 << 20;
 
 /// What the transport takes beyond the largest envelope: who is over MA2H's limit by less is told so in MA2H's terms.
 const SLACK_BYTES: usize = 1 << 20;
-
-/// What is read and thrown away of a body that is too large, and for how long.
-const DISCARD_BYTES_MAX: usize = 64 << 20;
-const DISCARD_WAIT: Duration = Duration::from_secs(2);
 
 /// What is set aside for a body before it comes, whatever its length is said to be.
 const EXPECTED_BYTES_MAX: usize = 64 * 1024;
@@ -43,6 +39,7 @@ pub(crate) struct JsonText {
 /// Reads a JSON body of at most `bytes_max`.
 pub(crate) async fn read_json(app: &App, request: Request, bytes_max: usize) -> Result<JsonText, Refusal> {
     require_json(request.headers())?;
+    require_plain(request.headers())?;
     let (bytes, room) = read(app, request, bytes_max).await?;
     let text = String::from_utf8(bytes).map_err(|_| Problem::validation("the body is not UTF-8"))?;
     Ok(JsonText { text, _room: room })
@@ -53,7 +50,6 @@ pub(crate) async fn read(app: &App, request: Request, bytes_max: usize) -> Resul
     let announced = content_length(request.headers());
     let mut room = app.bodies.room(Call::of(request.extensions()).holder());
     if announced.is_some_and(|bytes| bytes > bytes_max) {
-        discard(request.into_body()).await;
         return Err(too_large(bytes_max).into());
     }
     let timeout = Duration::from_millis(app.config.gateway.request_timeout_ms);
@@ -77,33 +73,12 @@ async fn collect(
         let frame = frame.map_err(|_| Problem::validation("the body could not be read"))?;
         let Ok(data) = frame.into_data() else { continue };
         if bytes.len() + data.len() > bytes_max {
-            drop(bytes);
-            discard(body).await;
             return Err(too_large(bytes_max).into());
         }
-        if let Err(refusal) = room.grow(data.len()).await {
-            discard(body).await;
-            return Err(refusal);
-        }
+        room.grow(data.len()).await?;
         bytes.extend_from_slice(&data);
     }
     Ok(bytes)
-}
-
-/// Lets a client that is still sending read its refusal, rather than a reset connection; within bounds.
-pub(crate) async fn discard(mut body: Body) {
-    let mut bytes_left = DISCARD_BYTES_MAX;
-    let discarding = async {
-        while let Some(Ok(frame)) = body.frame().await {
-            let bytes = frame.data_ref().map_or(0, Bytes::len);
-            let Some(left) = bytes_left.checked_sub(bytes) else {
-                return;
-            };
-            bytes_left = left;
-        }
-    };
-    // Whoever takes longer is cut off.
-    let _ = tokio::time::timeout(DISCARD_WAIT, discarding).await;
 }
 
 /// The members of a body that is a JSON object, strictly parsed.
@@ -151,6 +126,18 @@ fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     Err(Problem::new(
         ErrorCode::UnsupportedMediaType,
         "content-type: expected application/json",
+    ))
+}
+
+/// Nothing is decompressed: a few bytes could stand for any number.
+fn require_plain(headers: &HeaderMap) -> Result<(), Problem> {
+    let is_plain = |value: &HeaderValue| value.as_bytes().eq_ignore_ascii_case(b"identity");
+    if headers.get_all(header::CONTENT_ENCODING).iter().all(is_plain) {
+        return Ok(());
+    }
+    Err(Problem::new(
+        ErrorCode::UnsupportedMediaType,
+        "content-encoding: expected none",
     ))
 }
 

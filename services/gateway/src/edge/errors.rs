@@ -21,6 +21,11 @@ impl Refusal {
     pub(crate) fn busy(message: &str, retry_after_seconds: u32) -> Self {
         Self(Problem::unavailable(message).retry_after(retry_after_seconds))
     }
+
+    /// Whether the same call may fare better a moment later.
+    pub(crate) fn is_unavailable(&self) -> bool {
+        self.0.code == ErrorCode::Unavailable
+    }
 }
 
 impl From<Problem> for Refusal {

@@ -15,6 +15,8 @@ pub(crate) mod page;
 pub(crate) mod params;
 mod request_id;
 mod tls;
+mod unread;
+mod wellformed;
 
 use std::sync::Arc;
 
@@ -32,6 +34,8 @@ pub(crate) fn around(routes: Router<Arc<App>>, app: Arc<App>) -> Router {
         .method_not_allowed_fallback(errors::wrong_method)
         .layer(middleware::from_fn_with_state(app.clone(), large::hold))
         .layer(CatchPanicLayer::custom(errors::panicked))
+        .layer(middleware::from_fn(wellformed::check))
+        .layer(middleware::from_fn(unread::discard))
         .layer(middleware::from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }

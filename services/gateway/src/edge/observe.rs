@@ -48,7 +48,7 @@ pub(super) async fn observe(State(app): State<Arc<App>>, mut request: Request, n
     request.extensions_mut().insert(call);
     let mut response = next.run(request).instrument(span.clone()).await;
     record(&span, &route, method, &response, started);
-    headers::finish(response.headers_mut());
+    headers::finish(response.headers_mut(), app.config.security.development);
     response.headers_mut().insert(&request_id::REQUEST_ID, request_id);
     response
 }

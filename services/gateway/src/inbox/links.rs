@@ -2,13 +2,11 @@
 
 use std::fmt::Write as _;
 
-/// Everything else (`javascript:`, `data:`, `vbscript:`, relative addresses, which would lead into the hub) is text.
-pub(super) const SCHEMES: [&str; 3] = ["http", "https", "mailto"];
-
 /// The page behind the link learns neither of the inbox nor gets a hold of its window.
 pub(super) const REL: &str = "noopener noreferrer nofollow";
 
-/// Where an address leads, in words for a person; `None` where it must not be a link.
+/// Where an address leads, in words for a person; `None` where it must not be a link: everything but `http`, `https` and
+/// `mailto` is text (`javascript:`, `data:`, `vbscript:`, relative addresses, which would lead into the hub).
 pub(super) fn host(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once(':')?;
     if address.chars().any(|c| c.is_control() || c.is_whitespace()) {

@@ -7,6 +7,7 @@ use axum::extract::{Query, State};
 use axum::response::{IntoResponse, Response};
 use hub_proto::lifecycle::{ListMessagesReply, MessageSummary};
 use ma2h::envelope::{MessageType, Priority};
+use ma2h::status::Status;
 use maud::{Markup, html};
 use time::OffsetDateTime;
 
@@ -155,7 +156,7 @@ fn row(summary: &MessageSummary, now: OffsetDateTime) -> Markup {
     let kind: MessageType = summary.r#type.parse().unwrap_or(MessageType::Notify);
     let mode = summary.mode.as_deref().and_then(|mode| mode.parse().ok());
     let priority: Priority = summary.priority.parse().unwrap_or_default();
-    let open = summary.status == "open";
+    let open = status_of(summary) == Some(Status::Open);
     html! {
         li class="row" data-key=(summary.message_id) data-open[open] {
             (icons::kind(kind))
@@ -181,17 +182,22 @@ fn row(summary: &MessageSummary, now: OffsetDateTime) -> Markup {
     }
 }
 
+/// None only for what a later release put there.
+fn status_of(summary: &MessageSummary) -> Option<Status> {
+    summary.status.parse().ok()
+}
+
 fn state(summary: &MessageSummary, kind: MessageType, now: OffsetDateTime) -> Markup {
-    let (status, sign) = names::status(&summary.status);
+    let status = status_of(summary);
     let expires_at = summary.expires_at.as_ref().and_then(hub_proto::time_of);
     let by = summary
         .actor
         .as_deref()
         .filter(|actor| actor.starts_with("human:") || actor.starts_with("agent:"));
     html! {
-        @if summary.status == "open" {
+        @if status == Some(Status::Open) {
             @if let Some(expires_at) = expires_at { p class="expiry" { (when::deadline(expires_at, now)) } }
-        } @else if kind != MessageType::Notify {
+        } @else if let (Some((status, sign)), true) = (status.map(names::status), kind != MessageType::Notify) {
             p class="row-status" {
                 span aria-hidden="true" { (sign) " " } (status)
                 @if let Some(by) = by { " by " (names::actor(by)) }

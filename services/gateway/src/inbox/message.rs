@@ -5,7 +5,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::{IntoResponse, Redirect, Response};
 use http::StatusCode;
+use hub_platform::cpu;
+use ma2h::envelope::Resolution;
 use ma2h::error::{ErrorCode, Problem};
+use ma2h::status::Status;
 use maud::{Markup, PreEscaped, html};
 use time::OffsetDateTime;
 
@@ -17,7 +20,7 @@ use super::filter::Filter;
 use super::segment::Segment;
 use super::session::{Posted, Session};
 use super::shown::Shown;
-use super::{context, icons, markdown, names, outcome, page, when};
+use super::{context, icons, names, outcome, page, when};
 
 /// `GET /inbox/{id}`.
 pub(super) async fn show(State(app): State<Arc<App>>, session: Session, Segment(id): Segment) -> Response {
@@ -69,7 +72,8 @@ fn is_about_the_answer(code: ErrorCode) -> bool {
 }
 
 async fn load(app: &App, session: &Session, id: &str) -> Result<Shown, Problem> {
-    Shown::read(messages::get(app, &session.principal(), id).await?)
+    let message = messages::get(app, &session.principal(), id).await?;
+    cpu::run(message.envelope.len(), move || Shown::read(message)).await
 }
 
 async fn reload_too_late(app: &App, session: &Session, id: &str) -> Response {
@@ -82,12 +86,14 @@ async fn reload_too_late(app: &App, session: &Session, id: &str) -> Response {
 /// First terminal wins (§7): the person is told plainly that it was another's.
 async fn too_late(app: &App, session: &Session, shown: &Shown) -> Response {
     let own = format!("human:{}", session.human.id);
-    let notice = match (shown.status.as_str(), shown.actor.as_deref()) {
+    let notice = match (shown.status, shown.actor.as_deref()) {
         (_, Some(actor)) if actor == own => {
             "You had already answered this. What you sent now was not used.".to_owned()
         }
-        ("expired", _) => "This expired before your answer came. What you sent was not used.".to_owned(),
-        ("cancelled", _) => {
+        (Status::Ended(Resolution::Expired), _) => {
+            "This expired before your answer came. What you sent was not used.".to_owned()
+        }
+        (Status::Ended(Resolution::Cancelled), _) => {
             "The agent withdrew this before your answer came. What you sent was not used.".to_owned()
         }
         (_, Some(actor)) => format!("{} was faster. What you sent was not used.", names::actor(actor)),
@@ -138,7 +144,7 @@ async fn draw(app: &App, session: &Session, shown: &Shown, turn: &Turn<'_>) -> R
     };
     let now = OffsetDateTime::now_utc();
     let main = html! {
-        main id="main" class="wide" tabindex="-1" data-page="message" data-status=(shown.status) {
+        main id="main" class="wide" tabindex="-1" data-page="message" data-status=(shown.status.as_str()) {
             p class="back" { a href="/inbox" data-back { "← Inbox" } }
             @if let Some(notice) = &turn.notice { p class="notice strong" role="alert" { (notice) } }
             article class="message" {
@@ -167,7 +173,7 @@ async fn draw(app: &App, session: &Session, shown: &Shown, turn: &Turn<'_>) -> R
 
 fn heading(shown: &Shown, now: OffsetDateTime) -> Markup {
     let envelope = &shown.envelope;
-    let (status, sign) = names::status(&shown.status);
+    let (status, sign) = names::status(shown.status);
     html! {
         header class="message-head" {
             p class="eyebrow" {
@@ -175,7 +181,7 @@ fn heading(shown: &Shown, now: OffsetDateTime) -> Markup {
                 (names::kind(envelope.kind, envelope.ask.as_ref().map(|ask| ask.mode)))
                 (icons::priority(envelope.priority))
                 @if shown.is_resolved() || shown.is_open() {
-                    span class="pill" data-status=(shown.status) { span aria-hidden="true" { (sign) " " } (status) }
+                    span class="pill" data-status=(shown.status.as_str()) { span aria-hidden="true" { (sign) " " } (status) }
                 }
                 @if envelope.sensitive { span class="pill" { "Sensitive" } }
             }
@@ -195,14 +201,10 @@ fn heading(shown: &Shown, now: OffsetDateTime) -> Markup {
 }
 
 fn body(shown: &Shown) -> Markup {
-    let body = shown
-        .envelope
-        .body
-        .as_deref()
-        .filter(|body| !body.trim().is_empty());
+    let body = shown.body_html.as_deref();
     html! {
         @if let Some(body) = body {
-            section class="card prose" aria-label="Message" { (PreEscaped(markdown::render(body))) }
+            section class="card prose" aria-label="Message" { (PreEscaped(body)) }
         }
         @if let Some(task) = &shown.envelope.task {
             section class="card" aria-labelledby="instructions-title" {
@@ -228,7 +230,7 @@ fn particulars(shown: &Shown) -> Markup {
             dl {
                 dt { "Run" } dd { (envelope.run_id) }
                 dt { "Runs on" } dd { (envelope.runtime) }
-                @for (name, value) in &shown.labels { dt { (name) } dd { (value) } }
+                @for (name, value) in &envelope.labels { dt { (name) } dd { (value) } }
                 dt { "Message" } dd { (shown.id) }
             }
             @if !envelope.tags.is_empty() {

@@ -1,6 +1,7 @@
 //! Names of the wire in words for a person.
 
-use ma2h::envelope::{MessageType, Mode};
+use ma2h::envelope::{MessageType, Mode, Resolution};
+use ma2h::status::Status;
 
 /// `human:alice` → `alice`, `agent:deploybot/dev` → `agent deploybot/dev`, `system:…` → what the hub did.
 pub(super) fn actor(address: &str) -> String {
@@ -33,17 +34,16 @@ pub(super) fn kind(kind: MessageType, mode: Option<Mode>) -> &'static str {
 }
 
 /// The status of a message, as a word and a sign that does not need colour.
-pub(super) fn status(status: &str) -> (&str, &'static str) {
+pub(super) fn status(status: Status) -> (&'static str, &'static str) {
     match status {
-        "open" => ("Open", "○"),
-        "answered" => ("Answered", "✓"),
-        "completed" => ("Done", "✓"),
-        "declined" => ("Declined", "✕"),
-        "dismissed" => ("Dismissed", "✕"),
-        "cancelled" => ("Withdrawn", "⊘"),
-        "expired" => ("Expired", "◷"),
-        "delivered" => ("Notice", "·"),
-        other => (other, "·"),
+        Status::Open => ("Open", "○"),
+        Status::Delivered => ("Notice", "·"),
+        Status::Ended(Resolution::Answered) => ("Answered", "✓"),
+        Status::Ended(Resolution::Completed) => ("Done", "✓"),
+        Status::Ended(Resolution::Declined) => ("Declined", "✕"),
+        Status::Ended(Resolution::Dismissed) => ("Dismissed", "✕"),
+        Status::Ended(Resolution::Cancelled) => ("Withdrawn", "⊘"),
+        Status::Ended(Resolution::Expired) => ("Expired", "◷"),
     }
 }
 

@@ -13,7 +13,7 @@ use super::{names, when};
 
 /// Draws it; `pushes` where the agent wanted it pushed.
 pub(super) fn draw(shown: &Shown, pushes: Option<&ListAttemptsReply>, now: OffsetDateTime) -> Markup {
-    let (status, sign) = names::status(&shown.status);
+    let (status, sign) = names::status(shown.status);
     let answer = shown
         .response
         .as_ref()

@@ -3,20 +3,21 @@
 use hub_proto::{Timestamp, lifecycle};
 use ma2h::envelope::Envelope;
 use ma2h::error::Problem;
+use ma2h::status::Status;
 use serde::Deserialize;
-use serde_json::Value;
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
 use super::controls::form::{Field, fields};
+use super::markdown;
 
 /// A message and what became of it.
 pub(super) struct Shown {
     pub(super) id: String,
-    pub(super) status: String,
+    pub(super) status: Status,
     pub(super) envelope: Envelope,
-    /// Of the agent that sent it.
-    pub(super) labels: Vec<(String, String)>,
+    /// The body, drawn; none where nothing stands in it.
+    pub(super) body_html: Option<String>,
     pub(super) context: Vec<Part>,
     /// What an ask of mode `input` wants to know, in the agent's order.
     pub(super) fields: Vec<Field>,
@@ -85,8 +86,6 @@ struct Rest<'a> {
     #[serde(default)]
     context: Vec<Part>,
     #[serde(borrow)]
-    agent: &'a RawValue,
-    #[serde(borrow)]
     request: Option<&'a RawValue>,
 }
 
@@ -97,7 +96,6 @@ impl Shown {
         let rest: Rest<'_> = serde_json::from_str(&message.envelope).map_err(|_| Problem::internal())?;
         let time = |stamp: &Option<Timestamp>| stamp.as_ref().and_then(hub_proto::time_of);
         Ok(Self {
-            labels: labels(rest.agent),
             fields: if envelope.ask.as_ref().is_some_and(|ask| ask.schema.is_some()) {
                 rest.request
                     .and_then(|request| ma2h::json::member(request.get(), "schema"))
@@ -116,7 +114,12 @@ impl Shown {
                 state: delivery.state,
             }),
             id: message.message_id,
-            status: message.status,
+            status: message.status.parse().map_err(|_| Problem::internal())?,
+            body_html: envelope
+                .body
+                .as_deref()
+                .filter(|body| !body.trim().is_empty())
+                .map(markdown::render),
             envelope,
         })
     }
@@ -128,29 +131,13 @@ impl Shown {
 
     /// Whether it waits for somebody.
     pub(super) fn is_open(&self) -> bool {
-        self.status == "open"
+        self.status == Status::Open
     }
 
     /// Whether somebody decided on it.
     pub(super) fn is_resolved(&self) -> bool {
         !self.is_open() && (self.envelope.ask.is_some() || self.envelope.task.is_some())
     }
-}
-
-/// A member that is no string is shown as JSON.
-fn labels(agent: &RawValue) -> Vec<(String, String)> {
-    let Some(labels) = ma2h::json::member(agent.get(), "labels") else {
-        return Vec::new();
-    };
-    let members = ma2h::json::members(labels.get()).unwrap_or_default();
-    let text = |value: &RawValue| match serde_json::from_str(value.get()) {
-        Ok(Value::String(text)) => text,
-        _ => value.get().to_owned(),
-    };
-    members
-        .into_iter()
-        .map(|(name, value)| (name, text(value)))
-        .collect()
 }
 
 #[cfg(test)]
@@ -201,7 +188,7 @@ pub(super) mod tests {
         envelope["context"] =
             json!([{"kind": "text", "text": "a"}, {"kind": "file", "file": {"uri": "https://x.example/y"}}]);
         let shown = open(&envelope);
-        assert_eq!(shown.labels, [("model".to_owned(), "m-1".to_owned())]);
+        assert_eq!(shown.envelope.labels, [("model".to_owned(), "m-1".to_owned())]);
         assert_eq!(shown.context.len(), 2);
         assert!(shown.is_open() && !shown.is_resolved());
     }

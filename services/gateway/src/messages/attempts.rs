@@ -23,9 +23,11 @@ pub(super) async fn handle(
     Ids(id): Ids<String>,
 ) -> Result<Response, Refusal> {
     let reply = attempts(&app, &principal, &id).await?;
+    // Null where nothing is pushed.
+    let state = Some(reply.state).filter(|state| !state.is_empty());
     let mut body = json!({
         "attempts": reply.attempts.iter().map(attempt_body).collect::<Vec<_>>(),
-        "state": reply.state,
+        "state": state,
     });
     if let Some(next) = reply.next_attempt_at.as_ref().and_then(answer::stamp_text) {
         body["next_attempt_at"] = Value::String(next);

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hub_proto::lifecycle::DeleteMessageRequest;
 use ma2h::error::{ErrorCode, Problem};
+use ma2h::status::Status;
 
 use super::{get, message_id};
 use crate::app::App;
@@ -24,7 +25,7 @@ pub(super) async fn handle(
 ) -> Result<Response, Refusal> {
     let owner = principal.human(Role::Owner)?;
     // What cannot be deleted is told before anything is written down.
-    if get(&app, &principal, &id).await?.status == "open" {
+    if get(&app, &principal, &id).await?.status == Status::Open.as_str() {
         return Err(Problem::new(
             ErrorCode::Conflict,
             "the message is open; it can be deleted once it has ended",

@@ -22,8 +22,10 @@ use crate::edge::page;
 use crate::edge::params::Params;
 use crate::principal::Principal;
 
-/// Most characters of a text that is searched for.
+/// Most characters of words that are searched for, and of an agent's id.
 const TEXT_CHARS_MAX: usize = 256;
+/// Most characters of a project or a tag: as many as a submit may have.
+const NAME_CHARS_MAX: usize = 2_000;
 /// Most bytes of lifecycle's cursor.
 const CURSOR_BYTES_MAX: usize = 512;
 
@@ -125,8 +127,8 @@ pub(crate) async fn list(
 impl Filter {
     fn check(&self) -> Result<(), Problem> {
         text("agent", self.agent.as_deref(), TEXT_CHARS_MAX)?;
-        text("project", self.project.as_deref(), TEXT_CHARS_MAX)?;
-        text("tag", self.tag.as_deref(), TEXT_CHARS_MAX)?;
+        text("project", self.project.as_deref(), NAME_CHARS_MAX)?;
+        text("tag", self.tag.as_deref(), NAME_CHARS_MAX)?;
         text("q", self.q.as_deref(), TEXT_CHARS_MAX)?;
         text("cursor", self.cursor.as_deref(), CURSOR_BYTES_MAX)
     }

@@ -6,7 +6,7 @@ use hub_proto::lifecycle::GetMessageReply;
 use ma2h::error::Problem;
 use ma2h::status::Status;
 use time::OffsetDateTime;
-use tokio::time::{Instant, sleep_until};
+use tokio::time::{Instant, sleep, sleep_until};
 
 use super::read::{self, Content, Read};
 use crate::app::App;
@@ -42,7 +42,8 @@ pub(super) async fn poll(
         app.touches.touch(app, agent);
     }
     loop {
-        let head = read::look(app, reader, message_id, wait.since, Content::LeftOut).await?;
+        let look = || read::look(app, reader, message_id, wait.since, Content::LeftOut);
+        let head = patiently(app, || async { Ok(look().await?) }).await?;
         if !is_open(&head) || Instant::now() >= deadline {
             break;
         }
@@ -54,7 +55,25 @@ pub(super) async fn poll(
             () = app.shutdown.requested() => break,
         }
     }
-    read::whole(app, reader, message_id, wait.since).await
+    patiently(app, || read::whole(app, reader, message_id, wait.since)).await
+}
+
+/// Asks again, once and a moment later, where lifecycle is away: who waits for a minute need not be sent off because a tier
+/// restarts in it.
+async fn patiently<T, F, Fut>(app: &App, ask: F) -> Result<T, Refusal>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = Result<T, Refusal>>,
+{
+    match ask().await {
+        Err(refusal) if refusal.is_unavailable() && !app.shutdown.is_triggered() => {
+            // All that wait here met it together; they shall not come back together.
+            let beat = Duration::from_millis(app.config.gateway.beat_interval_ms);
+            sleep(beat.mul_f64(0.25 + rand::random::<f64>() / 2.0)).await;
+            ask().await
+        }
+        answered => answered,
+    }
 }
 
 /// Not modified may be open: nothing is said of the status then.

@@ -16,7 +16,7 @@ use super::limits;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::edge::answer;
-use crate::edge::body::{self, JsonText, discard, read_json};
+use crate::edge::body::{self, JsonText, read_json};
 use crate::edge::errors::Refusal;
 use crate::principal::Agent;
 
@@ -27,10 +27,7 @@ pub(super) async fn handle(
     request: Request,
 ) -> Result<Response, Refusal> {
     let agent = principal.agent()?;
-    if let Err(spent) = app.spent_budgets.check_unread(agent) {
-        discard(request.into_body()).await;
-        return Err(spent.into());
-    }
+    app.spent_budgets.check_unread(agent)?;
     let body = read_json(&app, request, body::bytes_max(&app.config.limits)).await?;
     let (body, facts) = facts(&app, agent, body).await;
     let facts = facts?;

@@ -2,11 +2,12 @@
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{StatusCode, header};
+use axum::http::{Request, StatusCode, header};
 use axum::routing::get;
 use serde_json::json;
+use tower::ServiceExt;
 
-use super::{ADMIN, AGENT, Gateway, UNKNOWN, notify};
+use super::{ADMIN, AGENT, Gateway, UNKNOWN, VIEWER, notify};
 use crate::edge;
 
 #[tokio::test]
@@ -56,6 +57,8 @@ async fn every_answer_carries_its_headers() {
         );
         assert_eq!(answer.headers[header::CONTENT_TYPE], "application/json", "{path}");
         assert_eq!(answer.headers[header::CACHE_CONTROL], "no-store", "{path}");
+        let https_only = &answer.headers[header::STRICT_TRANSPORT_SECURITY];
+        assert!(https_only.to_str().unwrap().starts_with("max-age="), "{path}");
     }
 }
 
@@ -135,6 +138,82 @@ async fn a_body_must_be_json() {
             .send("POST", "/admin/v1/accounts", ADMIN, body.to_vec())
             .await
             .is(400, "validation_error");
+    }
+}
+
+#[tokio::test]
+async fn what_is_malformed_is_told_in_our_shape() {
+    let gateway = Gateway::new();
+    let key = ("x-api-key", AGENT);
+    type Headers<'a> = &'a [(&'a str, &'a str)];
+    let cases: [(&str, &str, Headers<'_>, u16, &str); 8] = [
+        ("GET", "/v1/messages/%ff", &[key], 404, ""),
+        (
+            "GET",
+            "/v1/messages/%ff/attempts",
+            &[("x-api-key", VIEWER)],
+            404,
+            "",
+        ),
+        (
+            "GET",
+            "/v1/messages?status=open&status=open",
+            &[key],
+            400,
+            "query: ",
+        ),
+        ("GET", "/v1/messages?limit=many", &[key], 400, "limit: "),
+        (
+            "GET",
+            "/v1/agents?cursor=!",
+            &[("x-api-key", VIEWER)],
+            400,
+            "cursor: ",
+        ),
+        (
+            "GET",
+            "/v1/messages",
+            &[key, ("host", "a.example"), ("host", "b.example")],
+            400,
+            "host: ",
+        ),
+        (
+            "GET",
+            "/v1/messages",
+            &[key, ("expect", "a-miracle")],
+            400,
+            "expect: ",
+        ),
+        (
+            "POST",
+            "/v1/messages",
+            &[
+                key,
+                ("content-type", "application/json"),
+                ("content-encoding", "gzip"),
+            ],
+            415,
+            "content-encoding: ",
+        ),
+    ];
+    for (method, path, headers, status, named) in cases {
+        let answer = gateway.call(method, path, headers, "{}").await;
+        let (found, code, message) = answer.refusal();
+        assert_eq!(found, status, "{path}: {}", answer.body);
+        assert!(
+            !code.is_empty() && message.starts_with(named),
+            "{path}: {}",
+            answer.body
+        );
+        assert_eq!(answer.headers[header::CONTENT_TYPE], "application/json");
+    }
+    for path in ["/inbox?view=a&view=b", "/inbox/sign-in?next=a&next=b"] {
+        let page = gateway
+            .routes
+            .clone()
+            .oneshot(Request::get(path).body(Body::empty()).unwrap());
+        let status = page.await.unwrap().status();
+        assert!(status.is_success() || status.is_redirection(), "{path}: {status}");
     }
 }
 

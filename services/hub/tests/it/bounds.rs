@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use http::Method;
 use hub_platform::servers::{Nats, NatsOptions};
-use hub_testkit::{Reply, TestHub, envelope};
+use hub_testkit::{Reply, TestHub};
 use serde_json::{Value, json};
 
-use crate::stage::{AGENT, SECRET_REF, Stage};
+use crate::stage::Stage;
 
 const MIB: usize = 1 << 20;
 
@@ -228,98 +228,4 @@ async fn a_sign_in_is_small_and_lasts_as_long_as_is_set() {
     let signed_in = sign_in(stage.alice.token().unwrap()).await;
     let cookie = signed_in.header("set-cookie").expect("a session");
     assert!(cookie.contains("Max-Age=600"), "{cookie}");
-}
-
-#[tokio::test]
-async fn an_agent_that_is_made_again_inherits_nothing() {
-    let stage = Stage::in_process().await;
-    let (account, admin) = (&stage.account, stage.account.admin());
-    account.put_hmac_entry_key(AGENT, "an entry key").await;
-    let path = account.path("/agents");
-    let agent_path = |rest: &str| account.agent_path(AGENT, rest);
-    admin.delete(&agent_path("")).await.expect(204);
-    assert_eq!(kept_rows(&stage, account.id()).await, 0);
-    admin.delete(&agent_path("")).await.expect_error(404, "not_found");
-
-    // As by a call that was under way while the agent was deleted.
-    let database = stage.hub.database().connect().await;
-    let leftover = "INSERT INTO delivery.callback_hosts (account, agent, host, method, status) \
-                    VALUES ($1, $2, 'old.example', 'operator', 'verified')";
-    database
-        .execute(leftover, &[&account.id(), &AGENT])
-        .await
-        .unwrap();
-    admin.post(&path, &json!({"id": AGENT})).await.expect(201);
-    admin
-        .post(&path, &json!({"id": AGENT}))
-        .await
-        .expect_error(409, "conflict");
-    let hosts = admin.get(&agent_path("/callback-hosts")).await.expect(200);
-    assert_eq!(hosts["callback_hosts"], json!([]));
-    let secrets = admin.get(&agent_path("/secrets")).await.expect(200);
-    assert_eq!(secrets["secrets"], json!([]));
-    assert_eq!(
-        admin.get(&agent_path("/entry-key")).await.expect(200)["alg"],
-        "ed25519"
-    );
-}
-
-#[tokio::test]
-async fn nothing_goes_out_for_an_account_that_is_gone() {
-    let stage = Stage::in_process().await;
-    let mut ask = stage.confirm_with_push();
-    ask["expires_at"] = json!(soon());
-    stage.agent.submitted(&ask).await;
-    let deleted = stage.account.admin().delete(&stage.account.path("")).await;
-    deleted.expect(204);
-    assert_eq!(kept_rows(&stage, stage.account.id()).await, 0);
-    stage
-        .agent
-        .get("/v1/messages")
-        .await
-        .expect_error(401, "unauthenticated");
-    // The ask expires and its push comes due, to be refused.
-    tokio::time::sleep(Duration::from_secs(4)).await;
-    assert!(stage.sink.received().is_empty());
-    stage
-        .account
-        .admin()
-        .get(&stage.account.path(""))
-        .await
-        .expect_error(404, "not_found");
-}
-
-#[tokio::test]
-async fn what_is_deleted_is_gone_once() {
-    let stage = Stage::in_process().await;
-    let admin = stage.account.admin();
-    let secret = format!("/secrets/{}", hub_testkit::client::segment(SECRET_REF));
-    let host = format!("/callback-hosts/{}", stage.sink.host());
-    for path in [secret, host] {
-        let path = stage.account.agent_path(AGENT, &path);
-        admin.delete(&path).await.expect(204);
-        admin.delete(&path).await.expect_error(404, "not_found");
-    }
-    let message = stage
-        .agent
-        .submit(&stage.confirm_with_push())
-        .await
-        .expect_error(422, "invalid_field");
-    assert!(message.contains("not verified"), "{message}");
-    let plain = envelope::confirm(AGENT, &stage.alice.address());
-    stage.agent.submitted(&plain).await;
-}
-
-/// What delivery keeps of an account.
-async fn kept_rows(stage: &Stage, account: &str) -> i64 {
-    let database = stage.hub.database().connect().await;
-    let count = "SELECT (SELECT count(*) FROM delivery.secrets WHERE account = $1) \
-                 + (SELECT count(*) FROM delivery.entry_keys WHERE account = $1) \
-                 + (SELECT count(*) FROM delivery.callback_hosts WHERE account = $1)";
-    database.query_one(count, &[&account]).await.unwrap().get(0)
-}
-
-fn soon() -> String {
-    let at = time::OffsetDateTime::now_utc() + Duration::from_secs(2);
-    at.format(&time::format_description::well_known::Rfc3339).unwrap()
 }

@@ -1,5 +1,8 @@
 //! The HTTPS edge: transport, errors, and who may do what.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use http::{HeaderMap, Method, Version};
 use hub_testkit::{Reply, envelope};
 use serde_json::json;
@@ -127,6 +130,71 @@ async fn every_error_has_the_same_shape() {
         assert!(!message.is_empty());
         assert_eq!(reply.header("content-type"), Some("application/json"));
         assert!(reply.header("x-request-id").is_some_and(|id| !id.is_empty()));
+    }
+}
+
+/// Many HTTP/2 clients take a stream that ends under them for a failure, and never read why.
+#[tokio::test]
+async fn a_refusal_reaches_who_is_still_sending() {
+    const CHUNKS: usize = 48;
+    let hub = hub_testkit::TestHub::builder()
+        .set("HUB_MAX_ENVELOPE_BYTES", 262_144)
+        .start()
+        .await;
+    let stage = Stage::on(hub).await;
+    let anonymous = stage.hub.anonymous();
+    let (json, text) = ("application/json", "text/plain");
+    let cases = [
+        (&anonymous, Method::POST, "/v1/messages", json, 401),
+        (&*stage.agent, Method::POST, "/v1/nowhere", json, 404),
+        (&*stage.agent, Method::PUT, "/v1/messages", json, 405),
+        (&*stage.agent, Method::POST, "/v1/messages", json, 413),
+        (&*stage.agent, Method::POST, "/v1/messages", text, 415),
+        (&*stage.alice, Method::POST, "/v1/messages", json, 403),
+    ];
+    for (caller, method, path, content_type, status) in cases {
+        let sent = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&sent);
+        let chunks = futures_util::stream::iter((0..CHUNKS).map(move |_| {
+            counted.fetch_add(1, Ordering::Relaxed);
+            Ok::<_, std::io::Error>(vec![b' '; 64 * 1024])
+        }));
+        let request = caller
+            .request(method, path)
+            .header("content-type", content_type)
+            .body(reqwest::Body::wrap_stream(chunks));
+        let answer = request.send().await.unwrap();
+        assert_eq!(
+            (answer.version(), answer.status().as_u16()),
+            (Version::HTTP_2, status)
+        );
+        let body: serde_json::Value = serde_json::from_slice(&answer.bytes().await.unwrap()).unwrap();
+        assert!(body["error"]["code"].is_string(), "{body}");
+        assert_eq!(
+            sent.load(Ordering::Relaxed),
+            CHUNKS,
+            "{status} cut the client short"
+        );
+    }
+}
+
+#[tokio::test]
+async fn a_cursor_of_nobodys_is_malformed() {
+    let stage = Stage::in_process().await;
+    let humans = stage.account.path("/humans");
+    for cursor in ["nonsense", "%25%25", "%FF", "AAAA"] {
+        for reply in [
+            stage.agent.messages(&format!("?cursor={cursor}")).await,
+            stage.alice.get(&format!("/v1/agents?cursor={cursor}")).await,
+            stage
+                .account
+                .admin()
+                .get(&format!("{humans}?cursor={cursor}"))
+                .await,
+        ] {
+            let message = reply.expect_error(400, "validation_error");
+            assert!(message.contains("cursor"), "{message}");
+        }
     }
 }
 
@@ -281,6 +349,10 @@ async fn another_agents_message_is_as_unknown_as_no_message() {
         mallory.message(&id).await,
         mallory.resolve(&id, &declined).await,
         mallory.attempts(&id).await,
+        mallory.delete(&format!("/v1/messages/{id}")).await,
+        mallory
+            .post(&format!("/v1/messages/{id}/redeliver"), &json!({}))
+            .await,
     ];
     let unknown = stage.agent.message("msg_unknown").await.json();
     for reply in replies {

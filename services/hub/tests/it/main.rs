@@ -10,6 +10,8 @@
     reason = "`stage` and `state` are told apart well enough"
 )]
 
+mod administration;
+mod asks;
 mod bounds;
 mod browser;
 mod canaries;

@@ -10,6 +10,7 @@ use ma2h::address::Actor;
 use ma2h::envelope::{MessageType, Resolution};
 use ma2h::error::Problem;
 use ma2h::resolve::Answer;
+use ma2h::status::Status;
 
 use crate::error::Error;
 use crate::message_id;
@@ -57,7 +58,7 @@ pub(crate) struct Standing {
 impl Standing {
     /// Whether it can still be answered.
     pub(crate) fn is_open(&self) -> bool {
-        self.status == "open"
+        self.status == Status::Open.as_str()
     }
 }
 

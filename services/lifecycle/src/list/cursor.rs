@@ -22,7 +22,7 @@ pub(super) fn decode(cursor: &str) -> Result<String, Problem> {
             .filter(|id| message_id::is_wellformed(id))
             .map(str::to_owned)
     };
-    decoded().ok_or_else(|| Problem::invalid_field("cursor: expected the next_cursor of a page"))
+    decoded().ok_or_else(|| Problem::validation("cursor: expected the next_cursor of a page"))
 }
 
 #[cfg(test)]

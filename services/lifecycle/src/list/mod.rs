@@ -12,9 +12,9 @@ use tokio_postgres::types::Type;
 
 use crate::error::Error;
 use crate::principal::Caller;
+use crate::read;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::Tier;
-use crate::{clock, read};
 
 use filter::Filter;
 
@@ -32,7 +32,7 @@ impl Tier {
     /// Lists messages. Overdue ones are expired before anyone is told of them (design rule 2).
     pub(crate) async fn list(&self, request: ListMessagesRequest) -> Result<ListMessagesReply, Error> {
         if !(1..=LIMIT_MAX).contains(&request.limit) {
-            return Err(Problem::invalid_field(format!("limit: expected 1 to {LIMIT_MAX}")).into());
+            return Err(Problem::validation(format!("limit: expected 1 to {LIMIT_MAX}")).into());
         }
         let reader = Caller::of(request.reader.clone())?;
         let before = request.cursor.as_deref().map(cursor::decode).transpose()?;
@@ -114,7 +114,7 @@ fn overdue(rows: &[Row]) -> Result<Vec<&str>, tokio_postgres::Error> {
 fn read_summary(row: &Row) -> Result<MessageSummary, tokio_postgres::Error> {
     let time = |name| {
         row.try_get::<_, Option<OffsetDateTime>>(name)
-            .map(|at| at.map(clock::timestamp))
+            .map(|at| at.map(hub_proto::stamp))
     };
     Ok(MessageSummary {
         message_id: row.try_get("message_id")?,

@@ -12,7 +12,7 @@ use super::{BATCH_MAX, CLAIM};
 use crate::error::Error;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
-use crate::{clock, message_id, response};
+use crate::{message_id, response};
 
 /// Bytes of envelopes and answers behind one reply (design rule 15); at least one push is given.
 const REPLY_BYTES_MAX: i64 = 4 * 1024 * 1024;
@@ -38,7 +38,7 @@ impl Tier {
         let mut reply = ClaimPushesReply::default();
         for row in rows.await? {
             let now: OffsetDateTime = row.try_get("now").during(CLAIM.name)?;
-            reply.now = Some(clock::timestamp(now));
+            reply.now = Some(hub_proto::stamp(now));
             reply.pushes.extend(self.claimed(&row)?);
         }
         let count = u64::try_from(reply.pushes.len()).unwrap_or_default();

@@ -7,9 +7,9 @@ use tokio_postgres::Row;
 
 use super::{ATTEMPTS, PUSH};
 use crate::error::Error;
+use crate::message_id;
 use crate::principal::Caller;
 use crate::tier::Tier;
-use crate::{clock, message_id};
 
 /// Attempts of one answer, the latest; redeliveries may have made more.
 const ATTEMPTS_MAX: i64 = 1000;
@@ -42,7 +42,7 @@ impl Tier {
         Ok(ListAttemptsReply {
             attempts,
             state,
-            next_attempt_at: next_attempt_at.map(clock::timestamp),
+            next_attempt_at: next_attempt_at.map(hub_proto::stamp),
         })
     }
 }
@@ -57,7 +57,7 @@ fn read(row: &Row) -> Result<Attempt, tokio_postgres::Error> {
     Ok(Attempt {
         generation: count("generation")?,
         number: count("number")?,
-        at: Some(clock::timestamp(row.try_get("at")?)),
+        at: Some(hub_proto::stamp(row.try_get("at")?)),
         url: row.try_get("callback_url")?,
         status: status.and_then(|status| u32::try_from(status).ok()),
         error: row.try_get("error")?,

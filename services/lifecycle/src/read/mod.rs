@@ -16,7 +16,7 @@ use crate::principal::Caller;
 use crate::retain::EXPIRED;
 use crate::statement::Statement;
 use crate::tier::Tier;
-use crate::{clock, message_id, response};
+use crate::{message_id, response};
 
 pub(crate) const MESSAGE: Statement = Statement {
     name: "read message",
@@ -111,7 +111,7 @@ impl Tier {
 }
 
 fn since(timestamp: &hub_proto::Timestamp) -> Result<OffsetDateTime, Problem> {
-    clock::time(timestamp).ok_or_else(|| Problem::validation("since: out of range"))
+    hub_proto::time_of(timestamp).ok_or_else(|| Problem::validation("since: out of range"))
 }
 
 async fn compose(row: Row, message_id: &str) -> Result<Message, db::Error> {
@@ -138,9 +138,9 @@ fn read(row: &Row, message_id: &str) -> Result<Message, db::Error> {
             status: row.try_get("status")?,
             envelope: envelope.unwrap_or_default(),
             response,
-            accepted_at: Some(clock::timestamp(accepted_at)),
-            changed_at: Some(clock::timestamp(terminal_at.unwrap_or(accepted_at))),
-            expires_at: expires_at.map(clock::timestamp),
+            accepted_at: Some(hub_proto::stamp(accepted_at)),
+            changed_at: Some(hub_proto::stamp(terminal_at.unwrap_or(accepted_at))),
+            expires_at: expires_at.map(hub_proto::stamp),
             delivery: delivery(row)?,
             actor: row.try_get("actor")?,
             content_bytes: u64::try_from(content_bytes).unwrap_or_default(),
@@ -155,7 +155,7 @@ pub(crate) fn delivery(row: &Row) -> Result<Option<Delivery>, tokio_postgres::Er
     let delivered_at: Option<OffsetDateTime> = row.try_get("delivered_at")?;
     Ok(state.map(|state| Delivery {
         state,
-        delivered_at: delivered_at.map(clock::timestamp),
+        delivered_at: delivered_at.map(hub_proto::stamp),
         ack: None,
     }))
 }

@@ -87,12 +87,12 @@ envelope AS (
     INSERT INTO lifecycle.envelopes (
         account, message_id, agent, run_id, kind, mode, priority, sensitive, title, tags, project, ma2h_version,
         callback_url, callback_scheme, credential_ref, callback_host, expiry_actor, expiry_defaulted, expiry_detail,
-        search_keys, envelope
+        search_keys, envelope, sole_resolver
     )
     SELECT
         $1, $2, $3, $7, $8, $9, $10, $11, $12, $13::text[], $14, $15,
         $16, $17, $18, $19, $20, $21::boolean, $22,
-        $23::bigint[], $24
+        $23::bigint[], $24, $31::text
     FROM fit
     WHERE $27::bytea IS NULL OR EXISTS (SELECT 1 FROM key)
     ON CONFLICT DO NOTHING

@@ -7,7 +7,7 @@ use ma2h::error::Problem;
 use tokio_postgres::Row;
 
 use super::Submit;
-use crate::statement::Statement;
+use crate::statement::{Statement, Values};
 use crate::tier::Tier;
 
 pub(crate) const CHARGE: Statement = Statement {
@@ -47,18 +47,16 @@ impl Tier {
     /// Charges a submit that will not be inserted; tells where its budget was spent.
     pub(super) async fn charge(&self, submit: &Submit<'_>) -> Result<Option<BudgetSpent>, db::Error> {
         let limits = Limits::of(&self.config.rate_limit);
-        let row = CHARGE
-            .row(
-                &self.pool,
-                &[
-                    &submit.request.account,
-                    &submit.request.message_id,
-                    &submit.request.agent,
-                    &submit.is_addressed(),
-                    &limits.per_minute,
-                    &limits.addressed_per_minute,
-                ],
-            )
+        let is_addressed = submit.is_addressed();
+        let values: Values<'_> = &[
+            &submit.request.account,
+            &submit.request.message_id,
+            &submit.request.agent,
+            &is_addressed,
+            &limits.per_minute,
+            &limits.addressed_per_minute,
+        ];
+        let row = db::retry(|| CHARGE.row(&self.pool, values))
             .await?
             .ok_or_else(|| db::Error::corrupt("charge submit gave no row"))?;
         spent(&row).during(CHARGE.name)

@@ -155,6 +155,7 @@ impl Tier {
                     &key.map(|key| key.digest.as_slice()),
                     &ttl_seconds,
                     &limits.waiting_max,
+                    &extract.sole_resolver,
                 ],
             )
             .await?

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, Request, State};
 use axum::response::{IntoResponse, Redirect, Response};
 use http::header::SET_COOKIE;
@@ -57,9 +58,10 @@ pub(in super::super) struct Asked {
 pub(in super::super) async fn form(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
-    Query(asked): Query<Asked>,
+    asked: Result<Query<Asked>, QueryRejection>,
 ) -> Response {
-    let next = safe_next(asked.next.as_deref());
+    let asked = asked.ok().and_then(|Query(asked)| asked.next);
+    let next = safe_next(asked.as_deref());
     match find(&app, &headers).await {
         Ok(Some(_)) => Redirect::to(next).into_response(),
         Ok(None) => draw(StatusCode::OK, next, None),

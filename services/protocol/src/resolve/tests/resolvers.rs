@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use crate::address::Actor;
-use crate::resolve::may_resolve;
+use crate::resolve::{may_resolve, sole_human};
 use crate::samples::{ask, at, lay_over, read, task};
 
 #[test]
@@ -88,5 +88,22 @@ fn who_may_resolve() {
             expected,
             "{envelope} {actor}"
         );
+    }
+}
+
+#[test]
+fn one_human_alone_may_resolve() {
+    let cases = [
+        (json!(["human:alice"]), Some("alice")),
+        (json!(["human:alice", "human:alice"]), Some("alice")),
+        (json!(["human:alice", "human:bob"]), None),
+        (json!(["human:alice", "agent:bot"]), None),
+        (json!(["agent:bot"]), None),
+        (json!(["human:"]), None),
+        (json!([]), None),
+    ];
+    for (listed, expected) in cases {
+        let envelope = read(&ask(&json!({ "allowed_resolvers": listed })));
+        assert_eq!(sole_human(&envelope), expected, "{listed}");
     }
 }
