@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hub_platform::ids::mint;
 use hub_proto::lifecycle::{ListExhaustedRequest, RedeliverExhaustedRequest, RedeliverMessageRequest};
+use ma2h::callback::host_text;
 use ma2h::error::Problem;
 use serde::Deserialize;
 use serde_json::json;
@@ -24,8 +25,6 @@ use crate::principal::{Human, Role};
 const EXHAUSTED: &str = "exhausted";
 /// Messages that are put back with one call of lifecycle.
 const CHUNK_MESSAGES: u32 = 500;
-/// Most characters of a host and its port.
-const HOST_CHARS_MAX: usize = 261;
 
 /// `?state=exhausted&host=`
 #[derive(Debug, Deserialize)]
@@ -72,12 +71,8 @@ pub(super) async fn all(
     let host = params
         .host
         .filter(|host| !host.is_empty())
-        .map(|host| host.to_lowercase());
-    let is_host =
-        |host: &String| host.chars().count() <= HOST_CHARS_MAX && !host.chars().any(char::is_control);
-    if !host.as_ref().is_none_or(is_host) {
-        return Err(Problem::validation("host: expected host or host:port").into());
-    }
+        .map(|host| host_text(&host))
+        .transpose()?;
     note(&app, operator, host.as_deref().unwrap_or("all hosts")).await?;
     let redelivering = redeliver_all(&app, &operator.account, host).await?;
     Ok(answer::json(
