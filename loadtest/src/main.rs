@@ -1,4 +1,5 @@
 //! Load scenarios and benchmarks against a running hub, on this machine only.
+#![allow(clippy::disallowed_methods, reason = "it calls the hub from outside")]
 
 mod bench;
 mod client;

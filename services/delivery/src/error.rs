@@ -22,6 +22,9 @@ pub enum Error {
     /// A peer's address, or the gRPC server.
     #[error(transparent)]
     Grpc(#[from] grpc::Error),
+    /// A key, while it was rotated.
+    #[error(transparent)]
+    Rotation(#[from] CallError),
     /// The outgoing client.
     #[error(transparent)]
     Guard(#[from] guard::Error),

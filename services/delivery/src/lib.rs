@@ -8,7 +8,10 @@ pub mod forget;
 pub mod guard;
 pub mod hosts;
 pub mod keys;
+mod reseal;
+pub mod rotation;
 mod service;
+mod sweep;
 pub mod vault;
 mod worker;
 
@@ -25,21 +28,28 @@ use tokio::net::TcpListener;
 use tonic::service::Routes;
 
 pub use error::{CallError, Error};
+pub use rotation::Rotation;
 
 use forget::Forgetting;
 use guard::Guard;
-use hosts::Hosts;
+use hosts::{Hosts, Verifier};
 use keys::{EntryKeys, HubKeys};
 use service::Service;
-use vault::{KeyEncryptionKey, Vault};
+use vault::{Keyring, Vault};
 use worker::{Tools, Worker};
 
 /// The migrations of schema `delivery`, oldest first: name and SQL.
 pub fn migrations() -> Vec<(&'static str, &'static str)> {
-    vec![(
-        "V1__secrets_keys_hosts",
-        include_str!("../migrations/V1__secrets_keys_hosts.sql"),
-    )]
+    vec![
+        (
+            "V1__secrets_keys_hosts",
+            include_str!("../migrations/V1__secrets_keys_hosts.sql"),
+        ),
+        (
+            "V2__verification_rotation",
+            include_str!("../migrations/V2__verification_rotation.sql"),
+        ),
+    ]
 }
 
 /// Every statement the tier runs, by name: a test prepares them against the migrated schema.
@@ -50,6 +60,8 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         hosts::STATEMENTS,
         forget::STATEMENTS,
         worker::STATEMENTS,
+        reseal::STATEMENTS,
+        sweep::STATEMENTS,
     ]
     .concat()
 }
@@ -57,24 +69,31 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
 /// Serves the tier until shutdown, then finishes the pushes in hand.
 pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
     let pool = db::connect(&config.database, Tier::Delivery)?;
-    let kek = Arc::new(KeyEncryptionKey::new(
-        &config.security.key_encryption_key_bytes()?,
-    ));
-    let hub_keys = HubKeys::new(pool.clone(), kek.clone());
+    let keyring = Arc::new(Keyring::of(&config.security)?);
+    let hub_keys = HubKeys::new(pool.clone(), keyring.clone(), &config.keys);
     let nats = nats::connect(&config.nats).await?;
+    let guard = guard(&config)?;
     let tools = Tools {
         pool: pool.clone(),
-        kek: kek.clone(),
+        keyring: keyring.clone(),
         hub_keys: hub_keys.clone(),
-        guard: guard(&config)?,
+        guard: guard.clone(),
         jobs: nats.jobs(),
     };
     let worker = shutdown.spawn(Worker::new(&config, tools, shutdown.clone())?.run());
 
+    shutdown.spawn(sweep::run(
+        pool.clone(),
+        Duration::from_millis(config.keys.sweep_interval_ms),
+        shutdown.clone(),
+    ));
+
     let service = Service {
-        vault: Vault::new(pool.clone(), kek.clone()),
-        entry_keys: EntryKeys::new(pool.clone(), kek),
+        vault: Vault::new(pool.clone(), keyring.clone(), &config.keys),
+        entry_keys: EntryKeys::new(pool.clone(), keyring),
         hosts: Hosts::new(pool.clone()),
+        verifier: Verifier::new(&config, pool.clone(), guard.clone()),
+        guard,
         forgetting: Forgetting::new(pool.clone()),
         hub_keys,
     };
@@ -97,5 +116,6 @@ fn guard(config: &Config) -> Result<Guard, guard::Error> {
         body_bytes_max: callback.response_bytes_max,
         idle_per_host_max: callback.per_host_max,
         extra_ca_file: callback.extra_ca_file.as_deref(),
+        dns_servers: &config.callback_hosts.dns_servers,
     })
 }

@@ -8,13 +8,16 @@ use hub_proto::delivery::{
     ForgetAgentRequest, GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest,
     ListSecretsReply, ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest,
     PutCallbackHostRequest, PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
+    VerifyCallbackHostRequest,
 };
+use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
 use crate::forget::Forgetting;
-use crate::hosts::{self, HostName, Hosts};
+use crate::guard::Guard;
+use crate::hosts::{self, HostName, Hosts, Verifier};
 use crate::keys::{EntryKeyInfo, EntryKeys, HubKeys};
 use crate::vault::{Reference, SecretInfo, Vault, agent_owner};
 
@@ -23,6 +26,8 @@ pub(crate) struct Service {
     pub(crate) vault: Vault,
     pub(crate) entry_keys: EntryKeys,
     pub(crate) hosts: Hosts,
+    pub(crate) verifier: Verifier,
+    pub(crate) guard: Guard,
     pub(crate) forgetting: Forgetting,
     pub(crate) hub_keys: HubKeys,
 }
@@ -111,10 +116,27 @@ impl Delivery for Service {
         } = request.into_inner();
         check_owner(&account, &agent)?;
         let host = HostName::parse(&host).map_err(CallError::Refused)?;
+        if !self.guard.may_call(host.as_str()) {
+            return Err(CallError::Refused(Problem::invalid_field(
+                "host: an address that may not be called",
+            ))
+            .into());
+        }
         let method = method.parse().map_err(CallError::Refused)?;
         Ok(Response::new(
             self.hosts.put(&account, &agent, &host, method).await?.into(),
         ))
+    }
+
+    async fn verify_callback_host(
+        &self,
+        request: Request<VerifyCallbackHostRequest>,
+    ) -> Result<Response<CallbackHost>, Status> {
+        let VerifyCallbackHostRequest { account, agent, host } = request.into_inner();
+        check_owner(&account, &agent)?;
+        let host = HostName::parse(&host).map_err(CallError::Refused)?;
+        let verified = self.verifier.verify(&account, &agent, &host).await?;
+        Ok(Response::new(verified.into()))
     }
 
     async fn list_callback_hosts(
@@ -214,6 +236,7 @@ impl From<hosts::CallbackHost> for CallbackHost {
             host: host.host,
             method: host.method,
             status: host.status,
+            challenge: host.challenge,
         }
     }
 }

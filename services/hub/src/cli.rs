@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 use hub_platform::config::Config;
 use hub_platform::db::Tier;
 
-use crate::{admin, all, dev, migrate, role};
+use crate::{admin, all, dev, keys, migrate, role};
 
 /// The MA2H hub: agents ask, people answer.
 #[derive(Parser)]
@@ -44,6 +44,11 @@ enum Command {
     ///
     /// The deployment admin's token is HUB_ADMIN_TOKEN (or …_FILE).
     Admin(admin::Options),
+    /// Rotate the keys that sign and seal, beside a hub that serves.
+    ///
+    /// Needs the settings of the delivery tier: the database and the key-encryption keys.
+    #[command(subcommand)]
+    Keys(keys::Action),
 }
 
 /// Does what the command line asks for.
@@ -59,6 +64,7 @@ pub async fn run() -> anyhow::Result<ExitCode> {
         Command::Migrate => migrate::run().await?,
         Command::Config => print!("{}", Config::from_environment()?.print()),
         Command::Admin(options) => admin::run(options).await?,
+        Command::Keys(action) => keys::run(action).await?,
     }
     Ok(ExitCode::SUCCESS)
 }

@@ -4,6 +4,7 @@ pub mod admin;
 pub mod all;
 pub mod cli;
 pub mod dev;
+pub mod keys;
 pub mod migrate;
 pub mod role;
 pub mod tiers;

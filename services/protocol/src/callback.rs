@@ -8,6 +8,8 @@ use url::Url;
 
 pub use host::{Verification, host_of, host_text};
 
+use host::check_host;
+
 use crate::error::Problem;
 
 /// How the pushed request authenticates itself.
@@ -92,12 +94,23 @@ pub fn check_url(text: &str) -> Result<Url, Problem> {
     if text.contains(|letter: char| !letter.is_ascii_graphic() || letter == '\\') {
         return refused("must be plain ascii, percent-encoded where it has to be");
     }
-    Ok(url)
+    match check_host(authority, &url) {
+        Ok(()) => Ok(url),
+        Err(why) => refused(&format!("host {why}")),
+    }
+}
+
+/// Refuses a URL that would send an answer in the open. A development hub does without (§9.4).
+pub fn check_https(text: &str) -> Result<(), Problem> {
+    if check_url(text)?.scheme() == "https" {
+        return Ok(());
+    }
+    Err(Problem::invalid_field("callback.url: expected an https url"))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::check_url;
+    use super::{check_https, check_url};
     use crate::error::ErrorCode;
 
     #[test]
@@ -125,6 +138,22 @@ mod tests {
             ("https://agent.example\\evil", "ascii"),
             ("https://agent.example/\u{e9}", "ascii"),
             (" https://agent.example/", "// and a host"),
+            ("https://./", "host must"),
+            ("https://../", "host must"),
+            ("https://agent..example/", "labels"),
+            ("https://agent.example./", "end with a dot"),
+            ("https://agent.example.:8443/", "end with a dot"),
+            ("https://127.0.0.1./", "end with a dot"),
+            ("https://agent.example:/", "colon"),
+            ("https://agent.example:0/", "port 0"),
+            ("https://agent%2eexample/", "percent-encoded"),
+            ("https://%31%32%37.0.0.1/", "percent-encoded"),
+            ("https://2130706433/", "four decimal numbers"),
+            ("https://0x7f.1/", "four decimal numbers"),
+            ("https://0177.0.0.1/", "four decimal numbers"),
+            ("https://127.1/", "four decimal numbers"),
+            ("https://[fe80::1%25eth0]/", "absolute"),
+            ("https://*.example/", "letters"),
         ];
         for (url, why) in cases {
             let problem = check_url(url).unwrap_err();
@@ -132,5 +161,13 @@ mod tests {
             assert!(problem.message.starts_with("callback.url: "), "{url:?}");
             assert!(problem.message.contains(why), "{url:?}: {}", problem.message);
         }
+    }
+
+    #[test]
+    fn an_answer_is_not_sent_in_the_open() {
+        assert!(check_https("https://agent.example/").is_ok());
+        assert!(check_url("http://agent.example/").is_ok());
+        let problem = check_https("http://agent.example/").unwrap_err();
+        assert_eq!(problem.message, "callback.url: expected an https url");
     }
 }

@@ -7,6 +7,8 @@ use crate::sign::Algorithm;
 pub const REFERENCE_CHARS_MAX: usize = 256;
 /// Bytes of a secret.
 pub const VALUE_BYTES_MAX: usize = 4096;
+/// Bytes of an entry key. The protocol sets no floor; what is shorter can be guessed from one signature.
+pub const ENTRY_KEY_BYTES_MIN: usize = 16;
 
 /// Whether a text can be a reference: short, and printable.
 pub fn is_reference(text: &str) -> bool {
@@ -36,6 +38,11 @@ pub fn check_value(member: &str, value: &str) -> Result<(), Problem> {
 /// Refuses an entry key without the secret that its algorithm needs, or with one that it does not take.
 pub fn check_entry_key(algorithm: Algorithm, secret: Option<&str>) -> Result<(), Problem> {
     match (algorithm, secret) {
+        (Algorithm::HmacSha256, Some(secret)) if secret.len() < ENTRY_KEY_BYTES_MIN => {
+            Err(Problem::invalid_field(format!(
+                "secret: expected {ENTRY_KEY_BYTES_MIN} to {VALUE_BYTES_MAX} bytes"
+            )))
+        }
         (Algorithm::HmacSha256, Some(secret)) => check_value("secret", secret),
         (Algorithm::HmacSha256, None) => Err(Problem::invalid_field("secret: required for hmac-sha256")),
         (Algorithm::Ed25519, None) => Ok(()),
@@ -79,11 +86,13 @@ mod tests {
 
     #[test]
     fn each_algorithm_has_its_secret_or_none() {
-        assert!(check_entry_key(Algorithm::HmacSha256, Some("x")).is_ok());
+        let (shortest, too_short) = ("k".repeat(16), "k".repeat(15));
+        assert!(check_entry_key(Algorithm::HmacSha256, Some(&shortest)).is_ok());
         assert!(check_entry_key(Algorithm::Ed25519, None).is_ok());
         for (algorithm, secret) in [
             (Algorithm::HmacSha256, None),
             (Algorithm::HmacSha256, Some("")),
+            (Algorithm::HmacSha256, Some(&too_short)),
             (Algorithm::Ed25519, Some("x")),
         ] {
             assert!(

@@ -7,6 +7,7 @@
     clippy::unwrap_used,
     reason = "a failing step fails the test that took it"
 )]
+#![allow(clippy::disallowed_methods, reason = "tests call the hub from outside")]
 
 pub mod browser;
 pub mod certificates;
@@ -14,6 +15,7 @@ pub mod client;
 pub mod collector;
 pub mod contract;
 pub mod database;
+pub mod dns;
 pub mod envelope;
 pub mod eventually;
 pub mod hub;
@@ -22,7 +24,7 @@ pub mod run;
 pub mod sink;
 
 pub use browser::Browser;
-pub use client::{Account, Agent, Api, Human, Reply};
+pub use client::{Account, Agent, Api, Human, Reply, segment};
 pub use collector::Collector;
 pub use eventually::{eventually, eventually_within};
 pub use hub::{TestHub, TestHubBuilder};

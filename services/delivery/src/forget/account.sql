@@ -1,5 +1,6 @@
 -- Forgets all that is kept for an account: what it still owes is no longer sent, for want of a verified host.
--- Locks: the rows, secrets first. Indexes: secrets_pkey, entry_keys_pkey, callback_hosts_pkey.
+-- Locks: the rows, secrets first. Indexes: secrets_pkey, entry_keys_pkey, verification_budgets_pkey,
+-- callback_hosts_pkey.
 WITH secrets AS (
     DELETE FROM delivery.secrets
     WHERE account = $1
@@ -7,6 +8,11 @@ WITH secrets AS (
 
 entry_keys AS (
     DELETE FROM delivery.entry_keys
+    WHERE account = $1
+),
+
+verification_budgets AS (
+    DELETE FROM delivery.verification_budgets
     WHERE account = $1
 )
 

@@ -5,24 +5,28 @@
 
 mod address;
 mod failure;
-mod lookup;
+mod names;
+mod reach;
 mod retry_after;
 mod tls;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use http::HeaderMap;
 use http::header::RETRY_AFTER;
-use reqwest::{Client, Response, Url, redirect};
+use reqwest::{Client, RequestBuilder, Response, Url, redirect};
+use tokio::time::{Instant, timeout_at};
 
 pub use address::{AddressClass, address_allowed, classify};
 pub use failure::Failure;
 pub use retry_after::RetryAfter;
 
-use lookup::{CheckedResolver, Lookup, Reach};
+use names::{Dns, Names};
+use reach::{CheckedResolver, Reach};
 
 /// How much of header an HTTP/2 answer may carry.
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
@@ -42,6 +46,8 @@ pub struct Options<'a> {
     pub idle_per_host_max: usize,
     /// A file of certificate authorities to trust beside the machine's, in PEM.
     pub extra_ca_file: Option<&'a Path>,
+    /// Name servers to ask instead of the machine's.
+    pub dns_servers: &'a [SocketAddr],
 }
 
 /// Why the client could not be set up.
@@ -56,6 +62,9 @@ pub enum Error {
     /// The client.
     #[error("cannot set up the http client: {0}")]
     Client(#[from] reqwest::Error),
+    /// The resolver.
+    #[error("cannot set up name resolution: {0}")]
+    Names(#[from] hickory_resolver::net::NetError),
 }
 
 /// What came back.
@@ -67,10 +76,20 @@ pub struct Reply {
     pub retry_after: Option<RetryAfter>,
 }
 
+/// What was read from a page.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// The HTTP status.
+    pub status: u16,
+    /// What its body begins with, up to the bound that was asked for.
+    pub body: Vec<u8>,
+}
+
 /// The guarded client.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Guard {
     client: Client,
+    names: Arc<dyn Names>,
     reach: Reach,
     https_only: bool,
     timeout: Duration,
@@ -78,21 +97,30 @@ pub struct Guard {
 }
 
 impl Guard {
-    /// A client by `options`, resolving names as the machine does.
+    /// A client by `options`.
     pub fn new(options: &Options<'_>) -> Result<Self, Error> {
-        Self::with_lookup(options, lookup::system())
+        let names = Dns::new(options.dns_servers)?;
+        Self::with_names(options, Arc::new(names))
     }
 
-    fn with_lookup(options: &Options<'_>, lookup: Lookup) -> Result<Self, Error> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "this is the one client that may be built"
+    )]
+    fn with_names(options: &Options<'_>, names: Arc<dyn Names>) -> Result<Self, Error> {
         let reach = if options.development {
             Reach::Private
         } else {
             Reach::Public
         };
+        let resolver = CheckedResolver {
+            names: names.clone(),
+            reach,
+        };
         let client = Client::builder()
             .tls_backend_preconfigured(tls::client_config(options.extra_ca_file)?)
             .https_only(!options.development)
-            .dns_resolver(CheckedResolver { lookup, reach })
+            .dns_resolver(resolver)
             .redirect(redirect::Policy::none())
             .referer(false)
             .no_proxy()
@@ -103,6 +131,7 @@ impl Guard {
             .build()?;
         Ok(Self {
             client,
+            names,
             reach,
             https_only: !options.development,
             timeout: options.timeout,
@@ -113,20 +142,59 @@ impl Guard {
     /// Posts `body` to `url`. A status is an answer, whatever it is and however the rest of the answer goes.
     pub async fn post(&self, url: &str, headers: HeaderMap, body: Bytes) -> Result<Reply, Failure> {
         let url = self.checked_url(url)?;
-        let call = self.client.post(url).headers(headers).body(body).send();
-        let deadline = tokio::time::Instant::now() + self.timeout;
-        let response = match tokio::time::timeout_at(deadline, call).await {
-            Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(Failure::from(&error)),
-            Err(_) => return Err(Failure::Timeout),
-        };
+        let deadline = Instant::now() + self.timeout;
+        let request = self.client.post(url).headers(headers).body(body);
+        let mut response = send(request, deadline).await?;
         let reply = Reply {
             status: response.status().as_u16(),
             retry_after: retry_after::parse(response.headers().get(RETRY_AFTER)),
         };
-        // The receiver has spoken; a body that does not end in time costs its connection, not the outcome.
-        let _ = tokio::time::timeout_at(deadline, self.discard_body(response)).await;
+        // The receiver has spoken; a body that does not end in time costs its connection, not the outcome. Where it
+        // is longer than the bound, dropping the answer closes its connection.
+        let mut left = self.body_bytes_max;
+        let discard = async {
+            while let Ok(Some(chunk)) = response.chunk().await {
+                match left.checked_sub(chunk.len()) {
+                    Some(rest) => left = rest,
+                    None => return,
+                }
+            }
+        };
+        let _ = timeout_at(deadline, discard).await;
         Ok(reply)
+    }
+
+    /// Gets the page at `url`, of its body no more than `bytes_max`, all within `timeout`.
+    pub async fn get(&self, url: &str, bytes_max: usize, timeout: Duration) -> Result<Page, Failure> {
+        let url = self.checked_url(url)?;
+        let deadline = Instant::now() + timeout;
+        let mut response = send(self.client.get(url), deadline).await?;
+        let status = response.status().as_u16();
+        let mut body = Vec::new();
+        while body.len() < bytes_max {
+            match timeout_at(deadline, response.chunk()).await {
+                Ok(Ok(Some(chunk))) => body.extend_from_slice(&chunk),
+                Ok(Ok(None)) => break,
+                Ok(Err(error)) => return Err(Failure::from(&error)),
+                Err(_) => return Err(Failure::Timeout),
+            }
+        }
+        body.truncate(bytes_max);
+        Ok(Page { status, body })
+    }
+
+    /// The texts that the domain name system holds at `name`, within `timeout`.
+    pub async fn texts(&self, name: &str, timeout: Duration) -> Result<Vec<Vec<u8>>, Failure> {
+        match tokio::time::timeout(timeout, self.names.texts(name)).await {
+            Ok(Ok(texts)) => Ok(texts),
+            Ok(Err(_)) => Err(Failure::Dns),
+            Err(_) => Err(Failure::Timeout),
+        }
+    }
+
+    /// Whether a host, with or without a port, may be called as far as its spelling tells: a name may always.
+    pub fn may_call(&self, host: &str) -> bool {
+        self.checked_url(&format!("https://{host}/")).is_ok()
     }
 
     /// An address written into the URL never reaches the resolver, so it is looked at here. The parser has
@@ -143,16 +211,13 @@ impl Guard {
             _ => Ok(url),
         }
     }
+}
 
-    /// Reads to the end, or to the bound, after which dropping the answer closes its connection.
-    async fn discard_body(&self, mut response: Response) {
-        let mut left = self.body_bytes_max;
-        while let Ok(Some(chunk)) = response.chunk().await {
-            match left.checked_sub(chunk.len()) {
-                Some(rest) => left = rest,
-                None => return,
-            }
-        }
+async fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Failure> {
+    match timeout_at(deadline, request.send()).await {
+        Ok(Ok(response)) => Ok(response),
+        Ok(Err(error)) => Err(Failure::from(&error)),
+        Err(_) => Err(Failure::Timeout),
     }
 }
 

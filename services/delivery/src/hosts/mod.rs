@@ -1,6 +1,8 @@
 //! The hosts that may be called back for an agent (§9.4).
 
+mod challenge;
 mod name;
+mod verify;
 
 use hub_platform::db::{self, Client, During as _, Pool};
 use ma2h::callback::Verification;
@@ -9,22 +11,28 @@ use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
 pub use name::HostName;
+pub use verify::Verifier;
 
 use crate::error::CallError;
 
-const INSERT: &str = include_str!("insert.sql");
+const PUT: &str = include_str!("put.sql");
 const LIST: &str = include_str!("list.sql");
 const DELETE: &str = include_str!("delete.sql");
 
 /// The statements of this module, by name.
 pub(crate) const STATEMENTS: &[(&str, &str)] = &[
-    ("hosts/insert", INSERT),
+    ("hosts/put", PUT),
     ("hosts/list", LIST),
     ("hosts/delete", DELETE),
+    ("hosts/begin_verification", verify::BEGIN),
+    ("hosts/confirm", verify::CONFIRM),
 ];
 
 /// Hosts one agent may have.
 const HOSTS_PER_AGENT_MAX: i64 = 256;
+
+const PENDING: &str = "pending";
+const VERIFIED: &str = "verified";
 
 /// A host as it is registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -35,6 +43,14 @@ pub struct CallbackHost {
     pub method: String,
     /// `pending` or `verified`.
     pub status: String,
+    /// What the agent has to show there, unless an operator vouches for it.
+    pub challenge: Option<String>,
+}
+
+impl CallbackHost {
+    fn is_pending(&self) -> bool {
+        self.status == PENDING
+    }
 }
 
 /// Keeps the hosts.
@@ -49,7 +65,7 @@ impl Hosts {
         Self { pool }
     }
 
-    /// Registers a host. An operator who does is the approval.
+    /// Registers a host. An operator who does is the approval; by any other method it is pending, with a challenge.
     pub async fn put(
         &self,
         account: &str,
@@ -57,8 +73,34 @@ impl Hosts {
         host: &HostName,
         method: Verification,
     ) -> Result<CallbackHost, CallError> {
-        let row = db::retry(|| self.insert(account, agent, host, method)).await?;
-        let Some(row) = row else {
+        if method == Verification::DnsTxt && host.domain().is_none() {
+            return Err(
+                Problem::invalid_field("method: dns-txt needs a host with a name, not an address").into(),
+            );
+        }
+        let (status, challenge) = match method {
+            Verification::Operator => (VERIFIED, None),
+            Verification::DnsTxt | Verification::WellKnown => (PENDING, Some(challenge::mint()?)),
+        };
+        let columns: [&(dyn ToSql + Sync); 7] = [
+            &account,
+            &agent,
+            &host.as_str(),
+            &method.as_str(),
+            &status,
+            &challenge,
+            &HOSTS_PER_AGENT_MAX,
+        ];
+        let put = || async {
+            let client = self.client().await?;
+            let statement = client.prepare_cached(PUT).await.during("prepare to put a host")?;
+            let row = client
+                .query_opt(&statement, &columns)
+                .await
+                .during("put a host")?;
+            Ok::<_, CallError>(row)
+        };
+        let Some(row) = db::retry(put).await? else {
             let message = format!("host: an agent has at most {HOSTS_PER_AGENT_MAX} callback hosts");
             return Err(Problem::invalid_field(message).into());
         };
@@ -98,36 +140,6 @@ impl Hosts {
         Ok(())
     }
 
-    /// No row where the agent has as many as it may have.
-    async fn insert(
-        &self,
-        account: &str,
-        agent: &str,
-        host: &HostName,
-        method: Verification,
-    ) -> Result<Option<Row>, CallError> {
-        let client = self.client().await?;
-        let statement = client
-            .prepare_cached(INSERT)
-            .await
-            .during("prepare to insert a host")?;
-        let row = client
-            .query_opt(
-                &statement,
-                &[
-                    &account,
-                    &agent,
-                    &host.as_str(),
-                    &method.as_str(),
-                    &"verified",
-                    &HOSTS_PER_AGENT_MAX,
-                ],
-            )
-            .await
-            .during("insert a host")?;
-        Ok(row)
-    }
-
     async fn client(&self) -> Result<Client, CallError> {
         Ok(self.pool.get().await.during("connect for hosts")?)
     }
@@ -138,5 +150,6 @@ fn host_of_row(row: &Row) -> Result<CallbackHost, tokio_postgres::Error> {
         host: row.try_get("host")?,
         method: row.try_get("method")?,
         status: row.try_get("status")?,
+        challenge: row.try_get("challenge")?,
     })
 }

@@ -2,6 +2,7 @@
 
 use ma2h::callback::host_text;
 use ma2h::error::Problem;
+use reqwest::Url;
 
 /// A host in its normal form, the one that the host of a URL is compared with.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -16,5 +17,11 @@ impl HostName {
     /// As it is kept.
     pub fn as_str(&self) -> &str {
         &self.0
+    }
+
+    /// Its name without the port; none where it is an address.
+    pub fn domain(&self) -> Option<String> {
+        let url = Url::parse(&format!("https://{}/", self.0)).ok()?;
+        url.domain().map(str::to_owned)
     }
 }

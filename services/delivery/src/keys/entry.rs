@@ -11,7 +11,7 @@ use tokio_postgres::types::ToSql;
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
-use crate::vault::{KeyEncryptionKey, Place, SealError, Sealed, Table, agent_owner};
+use crate::vault::{Keyring, Place, SealError, Sealed, Table, agent_owner};
 
 pub(super) const PUT: &str = include_str!("put_entry.sql");
 pub(super) const READ: &str = include_str!("read_entry.sql");
@@ -29,13 +29,13 @@ pub struct EntryKeyInfo {
 #[derive(Clone)]
 pub struct EntryKeys {
     pool: Pool,
-    kek: Arc<KeyEncryptionKey>,
+    keyring: Arc<Keyring>,
 }
 
 impl EntryKeys {
     /// Over this database, sealed by this key.
-    pub fn new(pool: Pool, kek: Arc<KeyEncryptionKey>) -> Self {
-        Self { pool, kek }
+    pub fn new(pool: Pool, keyring: Arc<Keyring>) -> Self {
+        Self { pool, keyring }
     }
 
     /// Says how an agent's entries are signed from now on.
@@ -50,11 +50,11 @@ impl EntryKeys {
         secret::check_entry_key(algorithm, secret)?;
         let owner = agent_owner(agent);
         let seal = |secret: &str| {
-            self.kek
+            self.keyring
                 .seal(&place(account, &owner, &version), secret.as_bytes())
         };
         let sealed = secret.map(seal).transpose()?;
-        let kek_id = sealed.as_ref().map(|_| self.kek.id());
+        let kek_id = sealed.as_ref().map(|_| self.keyring.id());
         let columns: [&(dyn ToSql + Sync); 6] =
             [&account, &agent, &version, &algorithm.as_str(), &sealed, &kek_id];
         let put = || async {
@@ -103,13 +103,13 @@ impl EntryKeys {
 
 /// Opens the secret of an entry key that a worker has read.
 pub(crate) fn open_secret(
-    kek: &KeyEncryptionKey,
+    keyring: &Keyring,
     account: &str,
     agent: &str,
     version: &str,
     sealed: Sealed<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, SealError> {
-    kek.open(&place(account, &agent_owner(agent), version), sealed)
+    keyring.open(&place(account, &agent_owner(agent), version), sealed)
 }
 
 fn place<'a>(account: &'a str, owner: &'a str, version: &'a str) -> Place<'a> {

@@ -11,7 +11,9 @@ pub use hub::{HubKey, HubKeys, PublicKey};
 pub(crate) const STATEMENTS: &[(&str, &str)] = &[
     ("keys/put_entry", entry::PUT),
     ("keys/read_entry", entry::READ),
+    ("keys/lock_signing", hub::LOCK),
     ("keys/insert_signing", hub::INSERT),
-    ("keys/read_active_signing", hub::READ_ACTIVE),
+    ("keys/retire_signing", hub::RETIRE),
+    ("keys/read_signing", hub::READ),
     ("keys/list_signing", hub::LIST),
 ];

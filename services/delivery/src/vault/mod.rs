@@ -1,10 +1,12 @@
 //! Secrets by reference (§9.2, §9.6): sealed at rest, rotated by a second put, opened only to sign or to be sent.
 
+mod keyring;
 mod reference;
 mod seal;
 
 use std::sync::Arc;
 
+use hub_platform::config;
 use hub_platform::db::{self, Client, During as _, Pool, Transaction};
 use ma2h::error::Problem;
 use ma2h::secret;
@@ -12,9 +14,10 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 use zeroize::Zeroizing;
 
+pub use keyring::Keyring;
 pub use reference::Reference;
 pub(crate) use reference::agent_owner;
-pub use seal::{KeyEncryptionKey, Place, SealError, Sealed, Table};
+pub use seal::{Place, SealError, Sealed, Table};
 
 use crate::error::CallError;
 
@@ -45,7 +48,7 @@ const REFERENCES_PER_OWNER_MAX: i64 = 256;
 pub enum SecretStatus {
     /// New deliveries use it.
     Active,
-    /// It was in force before the last rotation.
+    /// It was in force before the last rotation, and its overlap is not over.
     Retiring,
 }
 
@@ -87,13 +90,18 @@ struct ActiveVersion {
 #[derive(Clone)]
 pub struct Vault {
     pool: Pool,
-    kek: Arc<KeyEncryptionKey>,
+    keyring: Arc<Keyring>,
+    overlap_seconds: i64,
 }
 
 impl Vault {
-    /// Over this database, sealed by this key.
-    pub fn new(pool: Pool, kek: Arc<KeyEncryptionKey>) -> Self {
-        Self { pool, kek }
+    /// Over this database, sealed by this key; a secret that was replaced is listed for the overlap.
+    pub fn new(pool: Pool, keyring: Arc<Keyring>, timing: &config::Keys) -> Self {
+        Self {
+            pool,
+            keyring,
+            overlap_seconds: i64::try_from(timing.secret_overlap_seconds).unwrap_or(i64::MAX),
+        }
     }
 
     /// Puts a value in force. The one before it is retiring from then on, the one before that is gone. The value in
@@ -169,7 +177,7 @@ impl Vault {
             bytes: &active.sealed,
         };
         let opened = self
-            .kek
+            .keyring
             .open(&reference.place(&active.version.to_string()), sealed);
         // Whoever may put a secret may also put another: how long this takes tells nothing.
         opened.is_ok_and(|opened| opened.as_slice() == value.as_bytes())
@@ -183,24 +191,25 @@ impl Vault {
         value: &str,
     ) -> Result<OffsetDateTime, CallError> {
         let sealed = self
-            .kek
+            .keyring
             .seal(&reference.place(&version.to_string()), value.as_bytes())?;
-        for (statement, doing) in [
-            (DROP_RETIRING, "drop the retiring secret"),
-            (RETIRE_ACTIVE, "retire the active secret"),
-        ] {
-            let statement = transaction.prepare_cached(statement).await.during(doing)?;
-            transaction
-                .execute(&statement, &reference.key())
-                .await
-                .during(doing)?;
-        }
+        let [account, owner, name] = reference.key();
+        let doing = "retire the secret in force";
+        let drop = transaction.prepare_cached(DROP_RETIRING).await.during(doing)?;
+        transaction
+            .execute(&drop, &[account, owner, name])
+            .await
+            .during(doing)?;
+        let retire = transaction.prepare_cached(RETIRE_ACTIVE).await.during(doing)?;
+        transaction
+            .execute(&retire, &[account, owner, name, &self.overlap_seconds])
+            .await
+            .during(doing)?;
         let insert = transaction
             .prepare_cached(INSERT_ACTIVE)
             .await
             .during("prepare to insert a secret")?;
-        let [account, owner, name] = reference.key();
-        let kek_id = self.kek.id();
+        let kek_id = self.keyring.id();
         let inserted = transaction
             .query_opt(
                 &insert,
@@ -226,12 +235,12 @@ impl Vault {
 
 /// Opens the version of a secret that a worker has read.
 pub(crate) fn open_version(
-    kek: &KeyEncryptionKey,
+    keyring: &Keyring,
     reference: &Reference,
     version: i64,
     sealed: Sealed<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, SealError> {
-    kek.open(&reference.place(&version.to_string()), sealed)
+    keyring.open(&reference.place(&version.to_string()), sealed)
 }
 
 async fn lock(transaction: &Transaction<'_>, reference: &Reference) -> Result<(), CallError> {

@@ -93,14 +93,14 @@ pub struct Sealed<'a> {
 }
 
 /// The key that seals and opens.
-pub struct KeyEncryptionKey {
+pub(super) struct KeyEncryptionKey {
     cipher: Aes256Gcm,
     id: String,
 }
 
 impl KeyEncryptionKey {
     /// From its bytes; it is known from then on by a digest of them.
-    pub fn new(key: &[u8; 32]) -> Self {
+    pub(super) fn new(key: &[u8; 32]) -> Self {
         let named = Zeroizing::new([b"ma2h-hub key-encryption key\0".as_slice(), key].concat());
         let mut id = sha256_hex(&*named);
         id.truncate(ID_CHARS);
@@ -111,12 +111,12 @@ impl KeyEncryptionKey {
     }
 
     /// The name of the key, to be kept beside what is sealed.
-    pub fn id(&self) -> &str {
+    pub(super) fn id(&self) -> &str {
         &self.id
     }
 
     /// Seals `plaintext` for `place`, with a nonce of its own.
-    pub fn seal(&self, place: &Place<'_>, plaintext: &[u8]) -> Result<Vec<u8>, SealError> {
+    pub(super) fn seal(&self, place: &Place<'_>, plaintext: &[u8]) -> Result<Vec<u8>, SealError> {
         let mut sealed = vec![LAYOUT; HEAD_BYTES];
         SysRng
             .try_fill_bytes(&mut sealed[1..])
@@ -135,7 +135,11 @@ impl KeyEncryptionKey {
     }
 
     /// Opens what was sealed for `place`. The plaintext is wiped when it is dropped.
-    pub fn open(&self, place: &Place<'_>, sealed: Sealed<'_>) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    pub(super) fn open(
+        &self,
+        place: &Place<'_>,
+        sealed: Sealed<'_>,
+    ) -> Result<Zeroizing<Vec<u8>>, SealError> {
         if sealed.kek_id != self.id {
             return Err(SealError::OtherKey);
         }

@@ -16,7 +16,7 @@ use super::outcome::Fault;
 use crate::error::CallError;
 use crate::guard::Failure;
 use crate::keys::{self, HubKeys};
-use crate::vault::{KeyEncryptionKey, Reference, SealError, Sealed, open_version};
+use crate::vault::{Keyring, Reference, SealError, Sealed, open_version};
 
 pub(super) const READ: &str = include_str!("read_materials.sql");
 
@@ -53,7 +53,7 @@ impl Signing {
 #[derive(Clone)]
 pub(super) struct Materials {
     pub(super) pool: Pool,
-    pub(super) kek: Arc<KeyEncryptionKey>,
+    pub(super) keyring: Arc<Keyring>,
     pub(super) hub_keys: HubKeys,
 }
 
@@ -154,7 +154,7 @@ impl Materials {
         let Ok(reference) = Reference::of_agent(&push.account, &push.agent, &push.credential_ref) else {
             return Ok(Ok(None));
         };
-        Ok(open_version(&self.kek, &reference, version, sealed).map(Some))
+        Ok(open_version(&self.keyring, &reference, version, sealed).map(Some))
     }
 
     fn open_entry_key(&self, push: &Push, row: &Row) -> Result<Opened, tokio_postgres::Error> {
@@ -166,7 +166,7 @@ impl Materials {
             bytes,
         };
         let version = row.try_get("key_version")?;
-        Ok(keys::open_secret(&self.kek, &push.account, &push.agent, version, sealed).map(Some))
+        Ok(keys::open_secret(&self.keyring, &push.account, &push.agent, version, sealed).map(Some))
     }
 }
 

@@ -26,7 +26,7 @@ use tokio_util::task::TaskTracker;
 use crate::error::Error;
 use crate::guard::Guard;
 use crate::keys::HubKeys;
-use crate::vault::KeyEncryptionKey;
+use crate::vault::Keyring;
 
 use attempt::Sender;
 use material::Materials;
@@ -48,7 +48,7 @@ type Lifecycle = LifecycleClient<TracedChannel>;
 /// What a worker works with.
 pub(crate) struct Tools {
     pub(crate) pool: Pool,
-    pub(crate) kek: Arc<KeyEncryptionKey>,
+    pub(crate) keyring: Arc<Keyring>,
     pub(crate) hub_keys: HubKeys,
     pub(crate) guard: Guard,
     pub(crate) jobs: Jobs,
@@ -94,7 +94,7 @@ impl Worker {
             peers: config.peers.clone(),
             materials: Materials {
                 pool: tools.pool,
-                kek: tools.kek,
+                keyring: tools.keyring,
                 hub_keys: tools.hub_keys,
             },
             sender: Arc::new(Sender {

@@ -7,6 +7,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostRequest, ListCallbackHostsRequest, PutCallbackHostRequest,
+    VerifyCallbackHostRequest,
 };
 use ma2h::callback::{Verification, host_text};
 use ma2h::error::Problem;
@@ -58,6 +59,30 @@ pub(super) async fn list(State(app): State<Arc<App>>, manager: AgentManager) -> 
     Ok(answer::json(StatusCode::OK, &json!({ "callback_hosts": hosts })))
 }
 
+/// `POST …/agents/{agent}/callback-hosts/{host}/verify`. Takes no body; whatever is sent is not read.
+pub(super) async fn verify(
+    State(app): State<Arc<App>>,
+    manager: AgentManager,
+    Ids((_, _, typed)): Ids<(String, String, String)>,
+) -> Result<Response, Refusal> {
+    let host = known_host(&app, &manager, &typed).await?;
+    manager
+        .note(&app, "callback_host.verify", &json!({ "host": host }))
+        .await?;
+    let request = VerifyCallbackHostRequest {
+        account: manager.account,
+        agent: manager.agent,
+        host,
+    };
+    let host = app
+        .ask(async || app.delivery.clone().verify_callback_host(request.clone()).await)
+        .await?;
+    Ok(answer::json(
+        StatusCode::OK,
+        &json!({ "callback_host": body(&host) }),
+    ))
+}
+
 /// `DELETE …/agents/{agent}/callback-hosts/{host}`. Whether it is there is looked up first: the deletion itself may be made
 /// twice, where its reply was lost.
 pub(super) async fn delete(
@@ -65,11 +90,7 @@ pub(super) async fn delete(
     manager: AgentManager,
     Ids((_, _, typed)): Ids<(String, String, String)>,
 ) -> Result<Response, Refusal> {
-    let host = host_text(&typed).map_err(|_| Problem::not_found())?;
-    let registered = registered(&app, &manager).await?;
-    if !registered.iter().any(|known| known.host == host) {
-        return Err(Problem::not_found().into());
-    }
+    let host = known_host(&app, &manager, &typed).await?;
     manager
         .note(&app, "callback_host.delete", &json!({ "host": host }))
         .await?;
@@ -81,6 +102,17 @@ pub(super) async fn delete(
     app.ask(async || app.delivery.clone().delete_callback_host(request.clone()).await)
         .await?;
     Ok(answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// The host that a path names, or 404.
+async fn known_host(app: &App, manager: &AgentManager, typed: &str) -> Result<String, Problem> {
+    let host = host_text(typed).map_err(|_| Problem::not_found())?;
+    let registered = registered(app, manager).await?;
+    if registered.iter().any(|known| known.host == host) {
+        Ok(host)
+    } else {
+        Err(Problem::not_found())
+    }
 }
 
 /// The hosts of an agent, which may not be there any more.
@@ -96,5 +128,9 @@ async fn registered(app: &App, manager: &AgentManager) -> Result<Vec<CallbackHos
 }
 
 fn body(host: &CallbackHost) -> Value {
-    json!({ "host": host.host, "method": host.method, "status": host.status })
+    let mut body = json!({ "host": host.host, "method": host.method, "status": host.status });
+    if let Some(challenge) = &host.challenge {
+        body["challenge"] = Value::String(challenge.clone());
+    }
+    body
 }

@@ -47,6 +47,10 @@ pub(crate) fn router() -> Router<Arc<App>> {
             "/agents/{agent}/callback-hosts/{host}",
             delete(callback_hosts::delete),
         )
+        .route(
+            "/agents/{agent}/callback-hosts/{host}/verify",
+            post(callback_hosts::verify),
+        )
         .route("/tokens", post(tokens::create).get(tokens::list))
         .route("/tokens/{token}", delete(tokens::delete))
         .route("/audit", get(audit::list));

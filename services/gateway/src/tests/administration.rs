@@ -3,7 +3,7 @@
 use super::{ADMIN, AGENT, Gateway, OWNER, VIEWER};
 
 /// Method, path, body, and what the refusal must be and begin with.
-const MISFITS: [(&str, &str, &str, u16, &str); 15] = [
+const MISFITS: [(&str, &str, &str, u16, &str); 16] = [
     ("POST", "/admin/v1/accounts", r#"{"id":"Acme"}"#, 422, "id: "),
     (
         "POST",
@@ -77,6 +77,13 @@ const MISFITS: [(&str, &str, &str, u16, &str); 15] = [
         "secret: ",
     ),
     (
+        "PUT",
+        "/admin/v1/accounts/acme/agents/a/entry-key",
+        r#"{"alg":"hmac-sha256","secret":"k"}"#,
+        422,
+        "secret: ",
+    ),
+    (
         "POST",
         "/admin/v1/accounts/acme/agents/a/callback-hosts",
         r#"{"host":"https://a.example/","method":"operator"}"#,
@@ -86,7 +93,7 @@ const MISFITS: [(&str, &str, &str, u16, &str); 15] = [
     (
         "POST",
         "/admin/v1/accounts/acme/agents/a/callback-hosts",
-        r#"{"host":"a.example","method":"dns-txt"}"#,
+        r#"{"host":"a.example","method":"dns"}"#,
         422,
         "method: ",
     ),

@@ -11,7 +11,9 @@ use crate::stage::{AGENT, SECRET_REF, Stage};
 async fn an_agent_that_is_made_again_inherits_nothing() {
     let stage = Stage::in_process().await;
     let (account, admin) = (&stage.account, stage.account.admin());
-    account.put_hmac_entry_key(AGENT, "an entry key").await;
+    account
+        .put_hmac_entry_key(AGENT, "an entry key of sixteen bytes and more")
+        .await;
     let path = account.path("/agents");
     let agent_path = |rest: &str| account.agent_path(AGENT, rest);
     admin.delete(&agent_path("")).await.expect(204);

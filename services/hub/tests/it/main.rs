@@ -9,6 +9,7 @@
     clippy::similar_names,
     reason = "`stage` and `state` are told apart well enough"
 )]
+#![allow(clippy::disallowed_methods, reason = "tests call the hub from outside")]
 
 mod administration;
 mod asks;
@@ -19,6 +20,7 @@ mod dev;
 mod edge;
 mod examples;
 mod faults;
+mod hosts;
 mod limits;
 mod migrations;
 mod persistent;
@@ -26,6 +28,7 @@ mod push;
 mod races;
 mod redelivery;
 mod retention;
+mod rotation;
 mod schema;
 mod stage;
 mod verbatim;

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ma2h::Envelope;
+use ma2h::callback;
 use ma2h::envelope::{Ask, MessageType};
 use ma2h::error::Problem;
 use ma2h::status::Status;
@@ -73,7 +73,7 @@ impl<'a> Extract<'a> {
             callback_url: callback.map(|callback| callback.url.as_str()),
             callback_scheme: callback.map(|callback| callback.scheme.as_str()),
             credential_ref: callback.map(|callback| callback.credential_ref.as_str()),
-            callback_host: host(envelope)?,
+            callback_host: host(submit)?,
             expiry_actor,
             expiry_defaulted,
             expiry_detail,
@@ -82,7 +82,8 @@ impl<'a> Extract<'a> {
 }
 
 /// The host that must be verified, where there is a push.
-fn host(envelope: &Envelope) -> Result<Option<String>, Problem> {
+fn host(submit: &Submit<'_>) -> Result<Option<String>, Problem> {
+    let envelope = submit.envelope;
     let Some(callback) = &envelope.callback else {
         return Ok(None);
     };
@@ -95,5 +96,8 @@ fn host(envelope: &Envelope) -> Result<Option<String>, Problem> {
         }
     }
     let named = |problem: Problem| Problem::new(problem.code, format!("{block}.{}", problem.message));
-    ma2h::callback::host_of(&callback.url).map(Some).map_err(named)
+    if !submit.http_allowed {
+        callback::check_https(&callback.url).map_err(named)?;
+    }
+    callback::host_of(&callback.url).map(Some).map_err(named)
 }

@@ -48,6 +48,8 @@ struct Submit<'a> {
     request: &'a SubmitMessageRequest,
     envelope: &'a Envelope,
     key: Option<IdempotencyKey>,
+    /// Whether an answer may be pushed in the open: development only.
+    http_allowed: bool,
 }
 
 impl Submit<'_> {
@@ -87,6 +89,7 @@ impl Tier {
             request: &request,
             envelope: &envelope,
             key,
+            http_allowed: self.config.security.development,
         };
         match Extract::of(&submit) {
             Ok(extract) => self.submit_fit(&submit, &extract).await,

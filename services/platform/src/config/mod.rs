@@ -1,11 +1,13 @@
 //! The configuration: a TOML file, then environment variables over it, every value held to its range.
 
 mod callback;
+mod callback_hosts;
 mod database;
 mod error;
 mod gateway;
 mod inbound;
 mod injected;
+mod keys;
 mod lifecycle;
 mod limits;
 mod listen;
@@ -27,10 +29,12 @@ mod value;
 use std::fmt::Write;
 
 pub use callback::Callback;
+pub use callback_hosts::CallbackHosts;
 pub use database::Database;
 pub use error::Error;
 pub use gateway::Gateway;
 pub use inbound::Inbound;
+pub use keys::Keys;
 pub use lifecycle::Lifecycle;
 pub use limits::Limits;
 pub use listen::Listen;
@@ -89,6 +93,10 @@ sections! {
     lifecycle: Lifecycle,
     /// Signed pushes.
     callback: Callback,
+    /// How it is found out that a callback's host is the agent's.
+    callback_hosts: CallbackHosts,
+    /// How long keys overlap.
+    keys: Keys,
     /// Mailboxes.
     inbound: Inbound,
     /// Who is there.
@@ -205,6 +213,7 @@ impl Config {
         if !self.security.key_encryption_key.is_empty() {
             self.security.key_encryption_key_bytes()?;
         }
+        self.security.accepted_key_encryption_keys_bytes()?;
         nats::check_prefix(&self.nats.prefix)
     }
 }

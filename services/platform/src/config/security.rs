@@ -13,6 +13,8 @@ section! {
     Security in "security" {
         /// What secrets are sealed with: 32 random bytes as base64 or hexadecimal.
         key_encryption_key: Secret = "HUB_KEY_ENCRYPTION_KEY", "", "secret";
+        /// Further keys that open what was sealed under them, while the key is being changed: each as above.
+        key_encryption_keys_accepted: Secret = "HUB_KEY_ENCRYPTION_KEYS_ACCEPTED", "", "comma list of secrets";
         /// Development: callbacks to loopback and private addresses and to http:// are possible. Never in production.
         development: bool = "HUB_DEVELOPMENT", "false", "true or false";
         /// How far a signature's time may lie from the receiver's (§9.5); advertised.
@@ -27,12 +29,27 @@ impl Security {
         if self.key_encryption_key.is_empty() {
             return Err(Error::Missing { name: NAME });
         }
-        let text = self.key_encryption_key.expose();
-        decode_key(text).ok_or_else(|| Error::Invalid {
-            name: NAME.to_owned(),
-            expected: format!("{KEY_BYTES} bytes as base64 or hexadecimal"),
-        })
+        read_key(NAME, self.key_encryption_key.expose())
     }
+
+    /// The further keys that open what was sealed under them.
+    pub fn accepted_key_encryption_keys_bytes(&self) -> Result<Vec<[u8; KEY_BYTES]>, Error> {
+        let keys = self
+            .key_encryption_keys_accepted
+            .expose()
+            .split(',')
+            .map(str::trim);
+        keys.filter(|key| !key.is_empty())
+            .map(|key| read_key("HUB_KEY_ENCRYPTION_KEYS_ACCEPTED", key))
+            .collect()
+    }
+}
+
+fn read_key(name: &str, text: &str) -> Result<[u8; KEY_BYTES], Error> {
+    decode_key(text).ok_or_else(|| Error::Invalid {
+        name: name.to_owned(),
+        expected: format!("{KEY_BYTES} bytes as base64 or hexadecimal"),
+    })
 }
 
 fn decode_key(text: &str) -> Option<[u8; KEY_BYTES]> {
@@ -77,6 +94,7 @@ mod tests {
     fn a_missing_key_is_named() {
         let security = Security {
             key_encryption_key: Secret::default(),
+            key_encryption_keys_accepted: Secret::default(),
             development: false,
             replay_window_seconds: 1,
         };

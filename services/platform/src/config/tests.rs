@@ -92,6 +92,7 @@ fn every_variable_and_key_stands_once() {
         "HUB_ADMIN_TOKEN",
         "HUB_DATABASE_URL",
         "HUB_KEY_ENCRYPTION_KEY",
+        "HUB_KEY_ENCRYPTION_KEYS_ACCEPTED",
         "HUB_NATS_URL",
     ];
     assert_eq!(also_files, expected.map(|name| format!("{name}_FILE")).into());

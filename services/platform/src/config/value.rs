@@ -143,13 +143,28 @@ impl<T: Value> Value for Option<T> {
 /// Separated by commas; empty text is the empty list.
 impl Value for Vec<String> {
     fn parse(text: &str) -> Result<Self, String> {
-        let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
-        Ok(items.map(str::to_owned).collect())
+        Ok(items(text).map(str::to_owned).collect())
     }
 
     fn text(&self) -> String {
         self.join(",")
     }
+}
+
+/// Separated by commas; empty text is the empty list.
+impl Value for Vec<SocketAddr> {
+    fn parse(text: &str) -> Result<Self, String> {
+        items(text).map(SocketAddr::parse).collect()
+    }
+
+    fn text(&self) -> String {
+        let items: Vec<_> = self.iter().map(SocketAddr::text).collect();
+        items.join(",")
+    }
+}
+
+fn items(text: &str) -> impl Iterator<Item = &str> {
+    text.split(',').map(str::trim).filter(|item| !item.is_empty())
 }
 
 /// How log lines are written.
