@@ -6,6 +6,7 @@
 mod error;
 pub mod forget;
 pub mod guard;
+mod health;
 pub mod hosts;
 pub mod keys;
 mod reseal;
@@ -32,6 +33,7 @@ pub use rotation::Rotation;
 
 use forget::Forgetting;
 use guard::Guard;
+use health::{Breaker, Health, Teller};
 use hosts::{Hosts, Verifier};
 use keys::{EntryKeys, HubKeys};
 use service::Service;
@@ -49,6 +51,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             "V2__verification_rotation",
             include_str!("../migrations/V2__verification_rotation.sql"),
         ),
+        (
+            "V3__host_health",
+            include_str!("../migrations/V3__host_health.sql"),
+        ),
     ]
 }
 
@@ -58,6 +64,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         vault::STATEMENTS,
         keys::STATEMENTS,
         hosts::STATEMENTS,
+        health::STATEMENTS,
         forget::STATEMENTS,
         worker::STATEMENTS,
         reseal::STATEMENTS,
@@ -73,14 +80,19 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     let hub_keys = HubKeys::new(pool.clone(), keyring.clone(), &config.keys);
     let nats = nats::connect(&config.nats).await?;
     let guard = guard(&config)?;
+    let health = Health::new(pool.clone(), Breaker::of(&config.callback));
     let tools = Tools {
         pool: pool.clone(),
         keyring: keyring.clone(),
         hub_keys: hub_keys.clone(),
         guard: guard.clone(),
         jobs: nats.jobs(),
+        health: health.clone(),
     };
-    let worker = shutdown.spawn(Worker::new(&config, tools, shutdown.clone())?.run());
+    let worker = Worker::new(&config, tools, shutdown.clone())?;
+    let teller = Teller::new(&config, health.clone(), worker.lifecycle());
+    let telling = shutdown.spawn(teller.run(shutdown.clone()));
+    let worker = shutdown.spawn(worker.run());
 
     shutdown.spawn(sweep::run(
         pool.clone(),
@@ -96,6 +108,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         guard,
         forgetting: Forgetting::new(pool.clone()),
         hub_keys,
+        health,
     };
     let message_bytes_max = grpc::message_bytes_max(&config.limits);
     let server = DeliveryServer::new(service)
@@ -103,7 +116,10 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         .max_encoding_message_size(message_bytes_max);
     let readiness = Readiness::of_database(&pool, &shutdown);
     let serving = grpc::serve(listener, Routes::new(server), readiness, shutdown);
-    let working = async { worker.await.flatten().map_err(Error::Worker) };
+    let working = async {
+        worker.await.flatten().map_err(Error::Worker)?;
+        telling.await.map_err(Error::Worker)
+    };
     tokio::try_join!(async { serving.await.map_err(Error::from) }, working)?;
     Ok(())
 }

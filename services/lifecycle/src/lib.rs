@@ -71,6 +71,10 @@ pub fn migrations() -> TierMigrations {
                 "V7__sole_resolvers",
                 include_str!("../migrations/V7__sole_resolvers.sql"),
             ),
+            (
+                "V8__held_pushes",
+                include_str!("../migrations/V8__held_pushes.sql"),
+            ),
         ],
     }
 }

@@ -14,6 +14,7 @@
 mod administration;
 mod asks;
 mod bounds;
+mod breaker;
 mod browser;
 mod canaries;
 mod dev;
