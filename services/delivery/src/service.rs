@@ -12,6 +12,7 @@ use hub_proto::delivery::{
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
 
+use crate::drain::Drains;
 use crate::error::CallError;
 use crate::forget::Forgetting;
 use crate::hosts::{self, HostName, Hosts};
@@ -25,6 +26,7 @@ pub(crate) struct Service {
     pub(crate) hosts: Hosts,
     pub(crate) forgetting: Forgetting,
     pub(crate) hub_keys: HubKeys,
+    pub(crate) drains: Drains,
 }
 
 #[tonic::async_trait]
@@ -174,8 +176,10 @@ impl Delivery for Service {
         Ok(Response::new(ListSigningKeysReply { keys: keys.collect() }))
     }
 
-    async fn drain(&self, _: Request<DrainRequest>) -> Result<Response<DrainReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+    async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainReply>, Status> {
+        let request = request.into_inner();
+        check_owner(&request.account, &request.agent)?;
+        Ok(Response::new(self.drains.drain(request).await?))
     }
 }
 

@@ -42,14 +42,24 @@ impl Announcer {
         (Self { words }, pass_on(nats, waiting))
     }
 
-    /// Something happened to a message.
-    pub(crate) fn wake(&self, account: &str, event: WakeKind, message_id: &str, state: &str) {
-        let (account, id) = (account.to_owned(), message_id.to_owned());
+    /// Something happened to a message or a directive.
+    pub(crate) fn wake(&self, account: &str, event: WakeKind, id: &str, state: &str) {
+        let (account, id) = (account.to_owned(), id.to_owned());
         self.leave(Word::Wake(Wake {
             account,
             event,
             id,
             state: Some(state.to_owned()),
+        }));
+    }
+
+    /// There is something for a drain in an agent's mailbox.
+    pub(crate) fn mailbox_filled(&self, account: &str, agent: &str) {
+        self.leave(Word::Wake(Wake {
+            account: account.to_owned(),
+            event: WakeKind::MailboxFilled,
+            id: agent.to_owned(),
+            state: None,
         }));
     }
 

@@ -10,14 +10,18 @@
     reason = "`stage` and `state` are told apart well enough"
 )]
 
+mod acks;
 mod bounds;
 mod browser;
 mod canaries;
 mod dev;
+mod directives;
+mod drain;
 mod edge;
 mod examples;
 mod faults;
 mod limits;
+mod mailbox;
 mod migrations;
 mod persistent;
 mod push;
