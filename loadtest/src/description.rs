@@ -11,6 +11,8 @@ pub(crate) struct Description {
     pub base_urls: Vec<String>,
     pub ca_cert: PathBuf,
     pub admin_token: String,
+    /// Its PostgreSQL, as the user that migrates.
+    pub postgres: Option<String>,
     /// Process ids by tier or service.
     pub pids: BTreeMap<String, Vec<u32>>,
 }

@@ -6,6 +6,7 @@ mod client;
 mod cpu;
 mod description;
 mod hang;
+mod mailbox_depth;
 mod report;
 mod sink;
 
@@ -54,6 +55,24 @@ enum Scenario {
         #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_024))]
         concurrency: u32,
     },
+    /// Drains and acknowledges out of a mailbox that is deep, beside one that is not: what depth costs.
+    MailboxDepth {
+        /// Where the hub describes itself. Its `HUB_RATE_LIMIT_INBOX_DEPTH` must be 0.
+        #[arg(long, default_value = ".hub/dev.json")]
+        hub: PathBuf,
+        /// How many entries the deep one has.
+        #[arg(long, default_value_t = 1_000_000, value_parser = clap::value_parser!(u32).range(1_000..=100_000_000))]
+        entries: u32,
+        /// How many the other one has.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1_000..=1_000_000))]
+        small_entries: u32,
+        /// How many drains and acks of each are measured.
+        #[arg(long, default_value_t = 200, value_parser = clap::value_parser!(u32).range(1..=400))]
+        rounds: u32,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[tokio::main]
@@ -92,6 +111,27 @@ async fn main() -> anyhow::Result<()> {
                 concurrency,
             };
             println!("{}", hang::run(&hub, load, hanging).await?);
+            Ok(())
+        }
+        Scenario::MailboxDepth {
+            hub,
+            entries,
+            small_entries,
+            rounds,
+            json,
+        } => {
+            let depth = mailbox_depth::Depth {
+                entries,
+                small_entries,
+                rounds,
+            };
+            let report = mailbox_depth::run(&hub, depth).await?;
+            let text = if json {
+                report.to_json()?
+            } else {
+                report.to_table()
+            };
+            println!("{text}");
             Ok(())
         }
     }

@@ -3,6 +3,7 @@
 //! It keeps the agents' secrets sealed, knows which hosts may be called back, signs Responses and pushes them. What is
 //! owed, and what a failed attempt means, lifecycle decides.
 
+mod drain;
 mod error;
 pub mod forget;
 pub mod guard;
@@ -21,16 +22,19 @@ use std::time::Duration;
 
 use hub_platform::config::Config;
 use hub_platform::db::{self, Tier};
+use hub_platform::grpc::TraceContext;
 use hub_platform::health::Readiness;
 use hub_platform::shutdown::Shutdown;
 use hub_platform::{grpc, nats};
 use hub_proto::delivery::delivery_server::DeliveryServer;
+use hub_proto::lifecycle::lifecycle_client::LifecycleClient;
 use tokio::net::TcpListener;
 use tonic::service::Routes;
 
 pub use error::{CallError, Error};
 pub use rotation::Rotation;
 
+use drain::Drains;
 use forget::Forgetting;
 use guard::Guard;
 use health::{Breaker, Health, Teller};
@@ -100,9 +104,21 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         shutdown.clone(),
     ));
 
+    let message_bytes_max = grpc::message_bytes_max(&config.limits);
+    let entry_keys = EntryKeys::new(pool.clone(), keyring.clone());
+    let lifecycle = grpc::channel(&config.peers, &config.peers.lifecycle_urls)?;
+    let drains = Drains {
+        lifecycle: LifecycleClient::with_interceptor(lifecycle, TraceContext)
+            .max_decoding_message_size(message_bytes_max)
+            .max_encoding_message_size(message_bytes_max),
+        peers: config.peers.clone(),
+        entry_keys: entry_keys.clone(),
+        hub_keys: hub_keys.clone(),
+    };
     let service = Service {
         vault: Vault::new(pool.clone(), keyring.clone(), &config.keys),
-        entry_keys: EntryKeys::new(pool.clone(), keyring),
+        entry_keys,
+        drains,
         hosts: Hosts::new(pool.clone()),
         verifier: Verifier::new(&config, pool.clone(), guard.clone()),
         guard,
@@ -110,7 +126,6 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         hub_keys,
         health,
     };
-    let message_bytes_max = grpc::message_bytes_max(&config.limits);
     let server = DeliveryServer::new(service)
         .max_decoding_message_size(message_bytes_max)
         .max_encoding_message_size(message_bytes_max);

@@ -15,6 +15,7 @@ use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
 
+use crate::drain::Drains;
 use crate::error::CallError;
 use crate::forget::Forgetting;
 use crate::guard::Guard;
@@ -33,6 +34,7 @@ pub(crate) struct Service {
     pub(crate) forgetting: Forgetting,
     pub(crate) hub_keys: HubKeys,
     pub(crate) health: Health,
+    pub(crate) drains: Drains,
 }
 
 #[tonic::async_trait]
@@ -229,8 +231,10 @@ impl Delivery for Service {
         Ok(Response::new(ListSigningKeysReply { keys: keys.collect() }))
     }
 
-    async fn drain(&self, _: Request<DrainRequest>) -> Result<Response<DrainReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+    async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainReply>, Status> {
+        let request = request.into_inner();
+        check_owner(&request.account, &request.agent)?;
+        Ok(Response::new(self.drains.drain(request).await?))
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) struct App {
     pub(crate) pool: Pool,
     /// Every state of a message. Clone it to call, through [`App::ask`].
     pub(crate) lifecycle: LifecycleClient<TracedChannel>,
-    /// Secrets, keys, callback hosts.
+    /// Secrets, keys, callback hosts, and what is signed for a drain.
     pub(crate) delivery: DeliveryClient<TracedChannel>,
     /// Who is there.
     pub(crate) presence: PresenceClient<TracedChannel>,
@@ -85,7 +85,9 @@ impl App {
             lifecycle: LifecycleClient::with_interceptor(lifecycle.clone(), TraceContext)
                 .max_decoding_message_size(bytes_max)
                 .max_encoding_message_size(bytes_max),
-            delivery: DeliveryClient::with_interceptor(delivery.clone(), TraceContext),
+            delivery: DeliveryClient::with_interceptor(delivery.clone(), TraceContext)
+                .max_decoding_message_size(bytes_max)
+                .max_encoding_message_size(bytes_max),
             presence: PresenceClient::with_interceptor(presence.clone(), TraceContext),
             peers: Peers {
                 lifecycle,

@@ -4,11 +4,13 @@
 mod admin;
 mod app;
 mod auth;
+mod directives;
 mod directory;
 mod discovery;
 mod edge;
 mod health;
 mod inbox;
+mod mailbox;
 mod messages;
 mod presence;
 mod principal;
@@ -106,6 +108,8 @@ fn routes(app: Arc<App>) -> Router {
     let routes = Router::new()
         .merge(admin::router())
         .merge(messages::router())
+        .merge(directives::router())
+        .merge(mailbox::router())
         .merge(presence::router())
         .merge(stream::router())
         .merge(discovery::router())

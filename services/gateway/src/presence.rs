@@ -99,6 +99,19 @@ async fn read(
     Ok(answer::json(StatusCode::OK, &body(&app, found)))
 }
 
+/// What somebody who writes to an agent is told of it (§8.1). A hint: where it cannot be read it is unknown.
+pub(crate) async fn destination(app: &App, account: &str, agent: &str) -> Value {
+    let found = presence_of(app, account, vec![agent.to_owned()]).await;
+    let Some(found) = found.ok().and_then(|mut found| found.pop()) else {
+        return json!({ "state": "unknown" });
+    };
+    let mut destination = json!({ "state": found.state });
+    if let Some(last_seen) = found.last_seen.as_ref().and_then(answer::stamp_text) {
+        destination["last_seen"] = Value::String(last_seen);
+    }
+    destination
+}
+
 async fn presence_of(app: &App, account: &str, agents: Vec<String>) -> Result<Vec<AgentPresence>, Problem> {
     if agents.is_empty() {
         return Ok(Vec::new());

@@ -111,6 +111,7 @@ fn name_of(kind: WakeKind) -> Option<&'static str> {
         WakeKind::MessageResolved => Some("message.resolved"),
         WakeKind::DeliveryUpdated => Some("delivery.updated"),
         WakeKind::PresenceUpdated => Some("presence.updated"),
-        WakeKind::CredentialRevoked => None,
+        WakeKind::DirectiveUpdated => Some("directive.updated"),
+        WakeKind::CredentialRevoked | WakeKind::MailboxFilled => None,
     }
 }

@@ -21,13 +21,27 @@ const BACKLOG_MAX: usize = 256;
 pub(crate) struct Wakes {
     nats: Option<Nats>,
     accounts: Arc<Mutex<HashMap<String, broadcast::Sender<Notice>>>>,
-    messages: Arc<Mutex<HashMap<MessageKey, watch::Sender<()>>>>,
+    messages: Watched,
+    mailboxes: Watched,
 }
 
+/// What is waited for, each thing by its account and id.
+type Watched = Arc<Mutex<HashMap<Key, watch::Sender<()>>>>;
+
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct MessageKey {
+struct Key {
     account: String,
-    message_id: String,
+    /// Of a message, or of the agent whose mailbox it is.
+    id: String,
+}
+
+impl Key {
+    fn of(account: &str, id: &str) -> Self {
+        Self {
+            account: account.to_owned(),
+            id: id.to_owned(),
+        }
+    }
 }
 
 /// What a subscriber is told.
@@ -47,12 +61,12 @@ pub(crate) struct Subscription {
     accounts: Arc<Mutex<HashMap<String, broadcast::Sender<Notice>>>>,
 }
 
-/// Whether something happened to one message since the last look.
+/// Whether something happened to one message or mailbox since the last look.
 pub(crate) struct Watch {
-    key: MessageKey,
+    key: Key,
     /// None only while it is dropped.
     receiver: Option<watch::Receiver<()>>,
-    messages: Arc<Mutex<HashMap<MessageKey, watch::Sender<()>>>>,
+    watched: Watched,
 }
 
 impl Wakes {
@@ -62,6 +76,7 @@ impl Wakes {
             nats,
             accounts: Arc::default(),
             messages: Arc::default(),
+            mailboxes: Arc::default(),
         }
     }
 
@@ -81,23 +96,19 @@ impl Wakes {
 
     /// Registers for one message.
     pub(crate) fn watch_message(&self, account: &str, message_id: &str) -> Watch {
-        let key = MessageKey {
-            account: account.to_owned(),
-            message_id: message_id.to_owned(),
-        };
-        let receiver = lock(&self.messages)
-            .entry(key.clone())
-            .or_insert_with(|| watch::Sender::new(()))
-            .subscribe();
-        Watch {
-            key,
-            receiver: Some(receiver),
-            messages: self.messages.clone(),
-        }
+        watch(&self.messages, Key::of(account, message_id))
+    }
+
+    /// Registers for the mailbox of an agent.
+    pub(crate) fn watch_mailbox(&self, account: &str, agent: &str) -> Watch {
+        watch(&self.mailboxes, Key::of(account, agent))
     }
 
     /// Tells the waiters here.
     pub(crate) fn dispatch(&self, wake: &Wake) {
+        if wake.event == WakeKind::MailboxFilled {
+            return self.filled(&wake.account, &wake.id);
+        }
         if let Some(sender) = lock(&self.accounts).get(&wake.account) {
             // Without a receiver it was dropped just now.
             let _ = sender.send(Notice::Wake(wake.clone()));
@@ -107,21 +118,22 @@ impl Wakes {
 
     /// Has the waiters for one message look again.
     pub(crate) fn changed(&self, account: &str, message_id: &str) {
-        let key = MessageKey {
-            account: account.to_owned(),
-            message_id: message_id.to_owned(),
-        };
-        if let Some(sender) = lock(&self.messages).get(&key) {
-            sender.send_replace(());
-        }
+        notify(&self.messages, &Key::of(account, message_id));
+    }
+
+    /// Has the waiters for one mailbox look again.
+    pub(crate) fn filled(&self, account: &str, agent: &str) {
+        notify(&self.mailboxes, &Key::of(account, agent));
     }
 
     /// Account and id of every message that is waited for here.
     pub(crate) fn waited_for(&self) -> Vec<(String, String)> {
-        let messages = lock(&self.messages);
-        let keys = messages.keys();
-        keys.map(|key| (key.account.clone(), key.message_id.clone()))
-            .collect()
+        keys(&self.messages)
+    }
+
+    /// Account and agent of every mailbox that is waited for here.
+    pub(crate) fn waited_mailboxes(&self) -> Vec<(String, String)> {
+        keys(&self.mailboxes)
     }
 
     /// Has every waiter here look again.
@@ -129,8 +141,10 @@ impl Wakes {
         for sender in lock(&self.accounts).values() {
             let _ = sender.send(Notice::Resync);
         }
-        for sender in lock(&self.messages).values() {
-            sender.send_replace(());
+        for watched in [&self.messages, &self.mailboxes] {
+            for sender in lock(watched).values() {
+                sender.send_replace(());
+            }
         }
     }
 
@@ -187,8 +201,32 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         self.receiver = None;
-        remove_unless(&self.messages, &self.key, |sender| sender.receiver_count() > 0);
+        remove_unless(&self.watched, &self.key, |sender| sender.receiver_count() > 0);
     }
+}
+
+fn watch(watched: &Watched, key: Key) -> Watch {
+    let receiver = lock(watched)
+        .entry(key.clone())
+        .or_insert_with(|| watch::Sender::new(()))
+        .subscribe();
+    Watch {
+        key,
+        receiver: Some(receiver),
+        watched: watched.clone(),
+    }
+}
+
+fn notify(watched: &Watched, key: &Key) {
+    if let Some(sender) = lock(watched).get(key) {
+        sender.send_replace(());
+    }
+}
+
+fn keys(watched: &Watched) -> Vec<(String, String)> {
+    let watched = lock(watched);
+    let keys = watched.keys();
+    keys.map(|key| (key.account.clone(), key.id.clone())).collect()
 }
 
 /// Reads the feed until the hub stops.
@@ -251,6 +289,22 @@ mod tests {
         assert!(waiting.changed().now_or_never().is_some());
         assert!(waiting.changed().now_or_never().is_none());
         assert!(other.changed().now_or_never().is_none());
+    }
+
+    #[tokio::test]
+    async fn a_mailbox_that_was_filled_wakes_its_agent_only() {
+        let wakes = Wakes::new(None);
+        let mut waiting = wakes.watch_mailbox("acme", "bot");
+        let mut other = wakes.watch_mailbox("acme", "other");
+        let mut person = wakes.subscribe("acme");
+        wakes.dispatch(&Wake {
+            event: WakeKind::MailboxFilled,
+            ..wake("acme", "bot")
+        });
+        assert!(waiting.changed().now_or_never().is_some());
+        assert!(other.changed().now_or_never().is_none());
+        assert!(person.next().now_or_never().is_none());
+        assert!(wakes.waited_for().is_empty());
     }
 
     #[tokio::test]

@@ -38,16 +38,25 @@ impl Announcer {
         (Self { wakes, jobs }, passing)
     }
 
-    /// Something happened to a message.
-    pub(crate) fn wake(&self, account: &str, event: WakeKind, message_id: &str, state: &str) {
-        let (account, id) = (account.to_owned(), message_id.to_owned());
-        let wake = Wake {
+    /// Something happened to a message or a directive.
+    pub(crate) fn wake(&self, account: &str, event: WakeKind, id: &str, state: &str) {
+        let (account, id) = (account.to_owned(), id.to_owned());
+        self.leave_wake(Wake {
             account,
             event,
             id,
             state: Some(state.to_owned()),
-        };
-        count_dropped("wake", self.wakes.try_send(wake).is_err());
+        });
+    }
+
+    /// There is something for a drain in an agent's mailbox.
+    pub(crate) fn mailbox_filled(&self, account: &str, agent: &str) {
+        self.leave_wake(Wake {
+            account: account.to_owned(),
+            event: WakeKind::MailboxFilled,
+            id: agent.to_owned(),
+            state: None,
+        });
     }
 
     /// A push is owed now.
@@ -57,6 +66,10 @@ impl Announcer {
             message_id: message_id.to_owned(),
         };
         count_dropped("job", self.jobs.try_send(job).is_err());
+    }
+
+    fn leave_wake(&self, wake: Wake) {
+        count_dropped("wake", self.wakes.try_send(wake).is_err());
     }
 }
 

@@ -2,13 +2,17 @@
 //!
 //! It alone writes the schema `lifecycle`. It talks to nobody outside and signs nothing.
 
+mod acks;
 mod announce;
 mod column;
 mod conclude;
+mod cursor;
+mod directives;
 mod erase;
 mod error;
 mod expire;
 mod list;
+mod mailbox;
 mod message_id;
 mod pause;
 mod principal;
@@ -79,7 +83,7 @@ pub fn migrations() -> TierMigrations {
     }
 }
 
-/// Serves the tier until shutdown: its calls, the sweep for expiry, retention and the relay of pushes.
+/// Serves the tier until shutdown: its calls, the sweeps of messages and mailboxes, retention and the relay of pushes.
 pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
     let pool = db::connect(&config.database, db::Tier::Lifecycle)?;
     let nats = nats::connect(&config.nats).await?;
@@ -94,6 +98,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     tasks.spawn(announcing);
     tasks.spawn(Arc::clone(&tier).sweep(shutdown.clone()));
     tasks.spawn(Arc::clone(&tier).retain(shutdown.clone()));
+    tasks.spawn(Arc::clone(&tier).sweep_mailboxes(shutdown.clone()));
     tasks.spawn(Arc::clone(&tier).relay(jobs, shutdown.clone()));
 
     let service = LifecycleServer::new(Service::new(tier, shutdown.clone()))

@@ -168,54 +168,69 @@ impl Lifecycle for Service {
             .await
     }
 
-    async fn ack_message(&self, _: Request<AckMessageRequest>) -> Result<Response<Ack>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+    async fn ack_message(&self, request: Request<AckMessageRequest>) -> Result<Response<Ack>, Status> {
+        self.finish(|tier| async move { tier.ack_message(request.into_inner()).await })
+            .await
     }
 
     async fn submit_directive(
         &self,
-        _: Request<SubmitDirectiveRequest>,
+        request: Request<SubmitDirectiveRequest>,
     ) -> Result<Response<SubmitDirectiveReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+        self.finish(|tier| async move { tier.submit_directive(request.into_inner()).await })
+            .await
     }
 
-    async fn get_directive(&self, _: Request<GetDirectiveRequest>) -> Result<Response<Directive>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+    async fn get_directive(
+        &self,
+        request: Request<GetDirectiveRequest>,
+    ) -> Result<Response<Directive>, Status> {
+        answer(self.tier.directive(request.into_inner()).await)
     }
 
     async fn list_directives(
         &self,
-        _: Request<ListDirectivesRequest>,
+        request: Request<ListDirectivesRequest>,
     ) -> Result<Response<ListDirectivesReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+        answer(self.tier.directives(request.into_inner()).await)
     }
 
     async fn claim_entries(
         &self,
-        _: Request<ClaimEntriesRequest>,
+        request: Request<ClaimEntriesRequest>,
     ) -> Result<Response<ClaimEntriesReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+        self.finish(|tier| async move { tier.claim_entries(request.into_inner()).await })
+            .await
     }
 
     async fn unclaim_entries(
         &self,
-        _: Request<UnclaimEntriesRequest>,
+        request: Request<UnclaimEntriesRequest>,
     ) -> Result<Response<UnclaimEntriesReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+        self.finish(|tier| async move { tier.unclaim_entries(request.into_inner()).await })
+            .await
     }
 
-    async fn ack_entries(&self, _: Request<AckEntriesRequest>) -> Result<Response<AckEntriesReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+    async fn ack_entries(
+        &self,
+        request: Request<AckEntriesRequest>,
+    ) -> Result<Response<AckEntriesReply>, Status> {
+        self.finish(|tier| async move { tier.ack_entries(request.into_inner()).await })
+            .await
     }
 
-    async fn find_filled(&self, _: Request<FindFilledRequest>) -> Result<Response<FindFilledReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+    async fn find_filled(
+        &self,
+        request: Request<FindFilledRequest>,
+    ) -> Result<Response<FindFilledReply>, Status> {
+        answer(self.tier.find_filled(request.into_inner()).await)
     }
 
     async fn close_mailboxes(
         &self,
-        _: Request<CloseMailboxesRequest>,
+        request: Request<CloseMailboxesRequest>,
     ) -> Result<Response<CloseMailboxesReply>, Status> {
-        Err(Status::unimplemented("mailboxes are not served yet"))
+        self.finish(|tier| async move { tier.close_mailboxes(request.into_inner()).await })
+            .await
     }
 }

@@ -4,7 +4,9 @@ use hub_platform::db::{Client, During, Error, Pool};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::{conclude, erase, expire, list, push, read, retain, sole_resolver, submit};
+use crate::{
+    acks, conclude, directives, erase, expire, list, mailbox, push, read, retain, sole_resolver, submit,
+};
 
 /// The values of a statement's parameters.
 pub(crate) type Values<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -95,6 +97,21 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&push::BACKLOG),
             entry(&push::REDELIVER),
             entry(&push::EXHAUSTED),
+            entry(&acks::ACK_MESSAGE),
+            entry(&acks::SUBJECT),
+            entry(&directives::INSERT),
+            entry(&directives::ORIGINAL),
+            entry(&directives::READ),
+            entry(&directives::PAGE),
+            entry(&mailbox::CLAIM),
+            entry(&mailbox::UNCLAIM),
+            entry(&mailbox::ACK),
+            entry(&mailbox::FILLED),
+            entry(&mailbox::OVERDUE),
+            entry(&mailbox::END),
+            entry(&mailbox::CLOSE),
+            entry(&mailbox::EMPTY),
+            entry(&mailbox::PURGE),
         ]
     }
 }

@@ -3,11 +3,13 @@
 //! What a message is, who may answer it, what an answer must be, how a Response is written and signed: every
 //! decision that needs no clock, no row and no network. The tiers enforce here-made decisions; none re-decides them.
 
+pub mod ack;
 pub mod address;
 pub mod agent;
 pub mod ask;
 pub mod callback;
 pub mod digest;
+pub mod directive;
 pub mod envelope;
 pub mod error;
 mod fields;

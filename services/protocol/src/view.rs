@@ -3,6 +3,7 @@
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
+use crate::ack::Ack;
 use crate::error::Problem;
 use crate::json::{members, quoted};
 use crate::timestamp;
@@ -19,6 +20,8 @@ pub struct Delivery {
     pub state: String,
     /// When the agent got it.
     pub delivered_at: Option<OffsetDateTime>,
+    /// That the agent has it, in its own words.
+    pub ack: Option<Ack>,
 }
 
 impl Delivery {
@@ -28,6 +31,13 @@ impl Delivery {
             self.delivered_at
                 .map(|at| member("delivered_at", &quoted(&timestamp::format(at)))),
         );
+        if let Some(ack) = &self.ack {
+            members.push(member(
+                "acknowledged_at",
+                &quoted(&timestamp::format(ack.acked_at)),
+            ));
+            members.push(member("ack", &ack.to_json()));
+        }
         object(&members)
     }
 }
@@ -102,11 +112,11 @@ fn without_member(object_text: &str, name: &str) -> Result<String, Problem> {
     ))
 }
 
-fn member(name: &str, text: &str) -> String {
+pub(crate) fn member(name: &str, text: &str) -> String {
     format!("{}:{text}", quoted(name))
 }
 
-fn object(members: &[String]) -> String {
+pub(crate) fn object(members: &[String]) -> String {
     format!("{{{}}}", members.join(","))
 }
 

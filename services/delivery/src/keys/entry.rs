@@ -5,7 +5,7 @@ use std::sync::Arc;
 use hub_platform::db::{self, Client, During as _, Pool};
 use hub_platform::ids;
 use ma2h::secret;
-use ma2h::sign::Algorithm;
+use ma2h::sign::{Algorithm, SigningKey};
 use time::OffsetDateTime;
 use tokio_postgres::types::ToSql;
 use zeroize::Zeroizing;
@@ -15,6 +15,7 @@ use crate::vault::{Keyring, Place, SealError, Sealed, Table, agent_owner};
 
 pub(super) const PUT: &str = include_str!("put_entry.sql");
 pub(super) const READ: &str = include_str!("read_entry.sql");
+pub(super) const READ_SEALED: &str = include_str!("read_entry_sealed.sql");
 
 /// The public side of an agent's entry key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -94,6 +95,27 @@ impl EntryKeys {
             algorithm: algorithm.parse()?,
             created_at,
         })
+    }
+
+    /// What an agent's entries are signed with; none where that is the hub's own key.
+    pub(crate) async fn signing(&self, account: &str, agent: &str) -> Result<Option<SigningKey>, CallError> {
+        let doing = "read an entry key to sign with";
+        let client = self.client().await?;
+        let statement = client.prepare_cached(READ_SEALED).await.during(doing)?;
+        let row = client.query_opt(&statement, &[&account, &agent]).await;
+        let Some(row) = row.during(doing)? else {
+            return Ok(None);
+        };
+        let Some(bytes) = row.try_get::<_, Option<&[u8]>>("sealed").during(doing)? else {
+            return Ok(None);
+        };
+        let sealed = Sealed {
+            kek_id: row.try_get("kek_id").during(doing)?,
+            bytes,
+        };
+        let version = row.try_get("version").during(doing)?;
+        let secret = open_secret(&self.keyring, account, agent, version, sealed)?;
+        Ok(Some(SigningKey::hmac(&secret)?))
     }
 
     async fn client(&self) -> Result<Client, CallError> {

@@ -11,6 +11,7 @@ pub use hub::{HubKey, HubKeys, PublicKey};
 pub(crate) const STATEMENTS: &[(&str, &str)] = &[
     ("keys/put_entry", entry::PUT),
     ("keys/read_entry", entry::READ),
+    ("keys/read_entry_sealed", entry::READ_SEALED),
     ("keys/lock_signing", hub::LOCK),
     ("keys/insert_signing", hub::INSERT),
     ("keys/retire_signing", hub::RETIRE),

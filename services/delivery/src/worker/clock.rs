@@ -6,14 +6,14 @@ use tokio::time::Instant;
 
 /// A reading of the clock that goes on.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct HubClock {
+pub(crate) struct HubClock {
     read: OffsetDateTime,
     at: Instant,
 }
 
 impl HubClock {
     /// From a reading that has just come. It is late by its way here, never early.
-    pub(super) fn from_reading(reading: hub_proto::Timestamp) -> Option<Self> {
+    pub(crate) fn from_reading(reading: hub_proto::Timestamp) -> Option<Self> {
         Some(Self {
             read: hub_proto::time_of(&reading)?,
             at: Instant::now(),
@@ -21,7 +21,7 @@ impl HubClock {
     }
 
     /// Now.
-    pub(super) fn now(self) -> OffsetDateTime {
+    pub(crate) fn now(self) -> OffsetDateTime {
         self.read + self.at.elapsed()
     }
 }

@@ -2,7 +2,7 @@
 //! went. What is owed stands in lifecycle's rows until then, so a worker may die at any point.
 
 mod attempt;
-mod clock;
+pub(crate) mod clock;
 mod intake;
 mod material;
 mod metrics;

@@ -1,9 +1,10 @@
-//! What delivery keeps of an agent or an account goes with it, and nothing of it comes to an agent that later gets the same
-//! id: neither is deleted or created before delivery has forgotten.
+//! What delivery keeps of an agent or an account goes with it, and what lies in its mailbox ends as undeliverable; nothing of
+//! it comes to an agent that later gets the same id: neither is deleted or created before that is done.
 
 use std::time::Duration;
 
 use hub_proto::delivery::{ForgetAccountRequest, ForgetAgentRequest};
+use hub_proto::lifecycle::CloseMailboxesRequest;
 use ma2h::error::Problem;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -40,23 +41,34 @@ impl Turns {
     }
 }
 
-/// Has delivery forget an agent; may be repeated.
+/// Has an agent forgotten; may be repeated.
 pub(super) async fn agent(app: &App, account: &str, agent: &str) -> Result<(), Problem> {
     let request = ForgetAgentRequest {
         account: account.to_owned(),
         agent: agent.to_owned(),
     };
     app.ask(async || app.delivery.clone().forget_agent(request.clone()).await)
-        .await
-        .map(drop)
+        .await?;
+    close_mailboxes(app, account, Some(agent)).await
 }
 
-/// Has delivery forget all agents of an account; may be repeated.
+/// Has all agents of an account forgotten; may be repeated.
 pub(super) async fn account(app: &App, account: &str) -> Result<(), Problem> {
     let request = ForgetAccountRequest {
         account: account.to_owned(),
     };
     app.ask(async || app.delivery.clone().forget_account(request.clone()).await)
+        .await?;
+    close_mailboxes(app, account, None).await
+}
+
+/// Comes last: should what follows fail, the least is lost.
+async fn close_mailboxes(app: &App, account: &str, agent: Option<&str>) -> Result<(), Problem> {
+    let request = CloseMailboxesRequest {
+        account: account.to_owned(),
+        agent: agent.map(str::to_owned),
+    };
+    app.ask(async || app.lifecycle.clone().close_mailboxes(request.clone()).await)
         .await
         .map(drop)
 }

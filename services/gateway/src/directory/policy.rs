@@ -53,9 +53,14 @@ fn members(config: &Config) -> Vec<(Option<&'static str>, &'static str, Rule)> {
     ]
 }
 
-/// What is advertised: whole days, at least one.
+/// How long messages are kept, as it is advertised.
 pub(crate) fn retention_days(config: &Config) -> u64 {
-    (config.lifecycle.retention_seconds / DAY_SECONDS).max(1)
+    advertised_days(config.lifecycle.retention_seconds)
+}
+
+/// A retention as it is advertised: whole days, at least one.
+pub(crate) fn advertised_days(seconds: u64) -> u64 {
+    (seconds / DAY_SECONDS).max(1)
 }
 
 /// The policy in force: what was set, over the deployment's.

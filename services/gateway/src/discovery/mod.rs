@@ -29,11 +29,11 @@ pub(crate) fn router() -> Router<Arc<App>> {
 }
 
 async fn handle(State(app): State<Arc<App>>) -> Response {
-    answer::json(StatusCode::OK, &capability(&app.config))
+    answer::json(StatusCode::OK, &capability(&app.config, &app.public_url))
 }
 
 /// What is offered and enforced now; what is absent is not.
-fn capability(config: &Config) -> Value {
+fn capability(config: &Config, base: &str) -> Value {
     let mut document = json!({
         "ma2h_version": HUB_VERSION,
         "max_body_bytes": config.limits.max_body_bytes,
@@ -44,6 +44,18 @@ fn capability(config: &Config) -> Value {
         "signature_algs": Algorithm::ALL.map(Algorithm::as_str),
         "retention_days": policy::retention_days(config),
         "replay_window_seconds": config.security.replay_window_seconds,
+        "inbound": {
+            "enabled": true,
+            "poll_url": format!("{base}/v1/inbox"),
+            "ack_url": format!("{base}/v1/inbox/ack"),
+            "max_batch": config.inbound.max_batch,
+            "visibility_timeout_seconds": config.inbound.visibility_timeout_seconds,
+            "retention_days": policy::advertised_days(config.inbound.retention_seconds),
+            "signature_algs": Algorithm::ALL.map(Algorithm::as_str),
+            "webhook_supported": false,
+            "session_param": false,
+        },
+        "ack": { "enabled": true, "signature_algs": Algorithm::ALL.map(Algorithm::as_str) },
         "presence": { "enabled": true, "freshness_seconds": config.presence.freshness_seconds },
     });
     let limits = rate_limit(&config.rate_limit);
@@ -80,15 +92,17 @@ mod tests {
         let variables = variables
             .iter()
             .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        capability(&Config::load(variables).unwrap())
+        capability(&Config::load(variables).unwrap(), "https://hub.example")
     }
 
     #[test]
     fn nothing_is_claimed_that_is_not_offered() {
         let document = document(&[]);
-        for absent in ["inbound", "ack", "sessions", "inter_agent"] {
+        for absent in ["sessions", "inter_agent"] {
             assert!(document.get(absent).is_none(), "{absent}");
         }
+        assert_eq!(document["inbound"]["poll_url"], "https://hub.example/v1/inbox");
+        assert_eq!(document["inbound"]["session_param"], false);
         assert_eq!(document["ma2h_version"], "0.6");
         assert_eq!(document["retention_days"], 30);
     }

@@ -3,7 +3,8 @@
 use axum::body::Body;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::Response;
-use hub_proto::Timestamp;
+use hub_proto::{Timestamp, lifecycle};
+use ma2h::ack::Ack;
 use ma2h::error::Problem;
 use ma2h::timestamp;
 use serde_json::Value;
@@ -44,6 +45,18 @@ pub(crate) fn page(name: &str, entries: Vec<Value>, next_cursor: Option<String>)
 /// A `google.protobuf.Timestamp` as RFC 3339.
 pub(crate) fn stamp_text(stamp: &Timestamp) -> Option<String> {
     hub_proto::time_of(stamp).map(timestamp::format)
+}
+
+/// An acknowledgement as another tier tells it.
+pub(crate) fn ack(told: &lifecycle::Ack) -> Option<Ack> {
+    Some(Ack {
+        ma2h_version: told.ma2h_version.clone(),
+        in_reply_to: told.in_reply_to.clone(),
+        by: told.by.clone(),
+        acked_at: hub_proto::time_of(told.acked_at.as_ref()?)?,
+        note: told.note.clone(),
+        resolution_id: told.resolution_id.clone(),
+    })
 }
 
 /// A time that a caller wrote, as RFC 3339; `name` says where.

@@ -1,14 +1,15 @@
-//! The slow beat (rule 6): one question for all messages that calls wait for at this gateway, for what no wake-up told of.
+//! The slow beat (rule 6): one question for all messages that calls wait for at this gateway, and one for all mailboxes,
+//! for what no wake-up told of.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_proto::lifecycle::{FindChangedRequest, MessageName};
+use hub_proto::lifecycle::{FindChangedRequest, FindFilledRequest, MailboxName, MessageName};
 use ma2h::error::Problem;
 
 use crate::app::App;
 
-/// Messages of one question.
+/// Messages or mailboxes of one question.
 const BATCH_MAX: usize = 500;
 
 /// Asks until the hub stops.
@@ -29,7 +30,32 @@ pub(crate) async fn run(app: Arc<App>) {
                 break;
             }
         }
+        for mailboxes in app.wakes.waited_mailboxes().chunks(BATCH_MAX) {
+            if let Err(problem) = ask_mailboxes(&app, mailboxes).await {
+                tracing::warn!(%problem, mailboxes = mailboxes.len(), "mailboxes that are waited for were not looked at");
+                break;
+            }
+        }
     }
+}
+
+/// Has those waiters drain whose mailbox has something for them.
+async fn ask_mailboxes(app: &App, mailboxes: &[(String, String)]) -> Result<(), Problem> {
+    let names = mailboxes.iter().map(|(account, agent)| MailboxName {
+        account: account.clone(),
+        agent: agent.clone(),
+        session: None,
+    });
+    let request = FindFilledRequest {
+        mailboxes: names.collect(),
+    };
+    let reply = app
+        .ask(async || app.lifecycle.clone().find_filled(request.clone()).await)
+        .await?;
+    for filled in reply.filled {
+        app.wakes.filled(&filled.account, &filled.agent);
+    }
+    Ok(())
 }
 
 /// Has those waiters look whose message is not open and in time any more.

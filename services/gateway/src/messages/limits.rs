@@ -5,7 +5,7 @@ use ma2h::error::Problem;
 use serde_json::Value;
 
 /// What an envelope that has its shape may hold, and how long its text may be.
-pub(super) fn check(limits: &Limits, envelope: &Value, envelope_bytes: usize) -> Result<(), Problem> {
+pub(crate) fn check(limits: &Limits, envelope: &Value, envelope_bytes: usize) -> Result<(), Problem> {
     if envelope_bytes > limits.max_envelope_bytes {
         return Err(over(
             "the envelope",

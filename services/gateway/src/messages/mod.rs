@@ -1,13 +1,14 @@
 //! Messages, over HTTP and for the web inbox. What may become of one is decided by lifecycle; here it is asked for.
 
+mod ack;
 mod attempts;
 pub(crate) mod beat;
 pub(crate) mod budget;
 mod cancel;
 mod delete;
-mod limits;
+pub(crate) mod limits;
 mod list;
-mod poll;
+pub(crate) mod poll;
 mod read;
 mod redeliver;
 mod resolve;
@@ -45,6 +46,7 @@ pub(crate) fn router() -> Router<Arc<App>> {
         )
         .route("/v1/messages/{id}/resolve", post(resolve::handle))
         .route("/v1/messages/{id}/cancel", post(cancel::handle))
+        .route("/v1/messages/{id}/ack", post(ack::handle))
         .route("/v1/messages/{id}/attempts", on_get(attempts::handle))
         .route("/v1/messages/{id}/redeliver", post(redeliver::one))
         .route("/v1/redeliver", post(redeliver::all))

@@ -92,7 +92,7 @@ fn next_look(reply: &GetMessageReply) -> Option<Instant> {
 }
 
 /// How long a caller is ready to wait, capped.
-pub(super) fn wait_seconds(text: Option<&str>, max_seconds: u64) -> Result<Duration, Problem> {
+pub(crate) fn wait_seconds(text: Option<&str>, max_seconds: u64) -> Result<Duration, Problem> {
     let Some(text) = text else {
         return Ok(Duration::ZERO);
     };

@@ -169,6 +169,7 @@ fn view_of(reader: &Principal, message: &Message) -> Result<String, Problem> {
     let delivery = message.delivery.as_ref().map(|track| Delivery {
         state: track.state.clone(),
         delivered_at: track.delivered_at.as_ref().and_then(hub_proto::time_of),
+        ack: track.ack.as_ref().and_then(answer::ack),
     });
     let (id, status, envelope) = (&message.message_id, &message.status, &message.envelope);
     if matches!(reader, Principal::Agent(_)) {

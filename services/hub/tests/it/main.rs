@@ -11,6 +11,7 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests call the hub from outside")]
 
+mod acks;
 mod administration;
 mod asks;
 mod bounds;
@@ -18,11 +19,14 @@ mod breaker;
 mod browser;
 mod canaries;
 mod dev;
+mod directives;
+mod drain;
 mod edge;
 mod examples;
 mod faults;
 mod hosts;
 mod limits;
+mod mailbox;
 mod migrations;
 mod persistent;
 mod push;

@@ -1,10 +1,11 @@
-"""Verifies a pushed Response as an agent would, with Python's standard library and nothing of the hub.
+"""Verifies a pushed Response, or a directive, as an agent would, with Python's standard library and nothing of the hub.
 
 Reads one JSON object from standard input:
 
     header        value of MA2H-Signature: t=…,jti=…,v1=…
     body          the body's text as received
-    callback_url  the agent's own callback, as it registered it
+    callback_url  of a Response: the agent's own callback, as it registered it
+    address       of a directive: the agent's own address
     alg           hmac-sha256 or ed25519
     key           the secret as text, or the public key as base64url
     now           the agent's clock, unix seconds
@@ -260,6 +261,25 @@ def signed_context(body, callback_url, t, jti):
     }
 
 
+def directive_context(body, address, t, jti):
+    """What the hub must have signed of a directive, which its receiver finds to be its own."""
+    for name in ("ma2h_version", "type", "id", "from", "to", "created_at", "title"):
+        if not isinstance(body.get(name), str):
+            raise Refused("the directive lacks " + name)
+    if body["to"] != address:
+        raise Refused("the directive is for another")
+    content = {name: body[name] for name in ("title", "body", "priority", "tags", "context") if name in body}
+    return {
+        "from": body["from"],
+        "id": body["id"],
+        "jti": jti,
+        "ma2h_version": body["ma2h_version"],
+        "payload_sha256": hashlib.sha256(canonical({"directive": content}).encode("utf-8")).hexdigest(),
+        "t": t,
+        "to": body["to"],
+    }
+
+
 def verify(push):
     t, jti, v1 = read_header(push["header"])
     mac = decode_mac(v1)
@@ -268,7 +288,10 @@ def verify(push):
     body = read_json(push["body"])
     if not isinstance(body, dict):
         raise Refused("the body is no object")
-    context = signed_context(body, push["callback_url"], t, jti)
+    if "address" in push:
+        context = directive_context(body, push["address"], t, jti)
+    else:
+        context = signed_context(body, push["callback_url"], t, jti)
     signed = canonical(context).encode("utf-8")
     if push["alg"] == "hmac-sha256":
         expected = hmac.new(push["key"].encode("utf-8"), signed, hashlib.sha256).digest()
@@ -359,6 +382,18 @@ NUMERIC_BODY = """{"response": {"value": {"amount": 1234.50, "count": 42.0, "rat
     "state": {"seq": 7, "balance": -5e-1, "nested": {"n": -0}}}"""
 NUMERIC_SHA256 = "56186e18d2371cee2a6636cdab7223ff52d64cfeb5bbcba01a0b4e91b7e51dca"
 
+# A directive, and what is signed of it, written out.
+DIRECTIVE = """{"ma2h_version": "0.6", "type": "directive", "id": "dir_1", "from": "human:alice", "to": "agent:orchard/pip",
+    "created_at": "2026-06-30T12:00:00Z", "title": "Stop", "priority": "high", "tags": ["plums"], "sensitive": true,
+    "context": [{"kind": "data", "data": {"kg": 1.50}}]}"""
+DIRECTIVE_CONTENT = (
+    '{"directive":{"context":[{"data":{"kg":1.5},"kind":"data"}],"priority":"high","tags":["plums"],"title":"Stop"}}'
+)
+DIRECTIVE_SIGNED = (
+    '{"from":"human:alice","id":"dir_1","jti":"jti_1","ma2h_version":"0.6","payload_sha256":"%s","t":"1749050910",'
+    '"to":"agent:orchard/pip"}'
+)
+
 # Secret-free test vectors of RFC 8032 §7.1: public key, message, signature.
 ED25519 = [
     (
@@ -434,6 +469,26 @@ def self_test():
         ("no header", {"header": ""}),
     ]:
         check(name, outcome({**PUSH, **change})["ok"], False)
+    content = hashlib.sha256(DIRECTIVE_CONTENT.encode("utf-8")).hexdigest()
+    mac = hmac.new(SECRET.encode("utf-8"), (DIRECTIVE_SIGNED % content).encode("utf-8"), hashlib.sha256).digest()
+    directive = {
+        "header": "t=1749050910,jti=jti_1,v1=" + base64.urlsafe_b64encode(mac).decode("ascii").rstrip("="),
+        "body": DIRECTIVE,
+        "address": "agent:orchard/pip",
+        "alg": "hmac-sha256",
+        "key": SECRET,
+        "now": 1749050910,
+    }
+    check("a directive", outcome(directive), {"ok": True})
+    for name, change in [
+        ("another's", {"address": "agent:orchard/other"}),
+        ("other author", {"body": DIRECTIVE.replace("alice", "mallory")}),
+        ("other title", {"body": DIRECTIVE.replace("Stop", "Go")}),
+        ("less priority", {"body": DIRECTIVE.replace('"priority": "high", ', "")}),
+        ("other jti", {"header": directive["header"].replace("jti_1", "jti_2")}),
+    ]:
+        check(name, outcome({**directive, **change})["ok"], False)
+    check("unbound", outcome({**directive, "body": DIRECTIVE.replace("true", "false")}), {"ok": True})
     for seconds in (-120, 120):
         check("within the window", outcome({**PUSH, "now": PUSH["now"] + seconds}), {"ok": True})
     print("ok")

@@ -113,8 +113,18 @@ impl Tier {
 
     /// Reads how a message stands. An overdue one is expired before anyone is told of it (design rule 2).
     pub(crate) async fn standing(&self, account: &str, message_id: &str) -> Result<Standing, Error> {
+        self.standing_for(account, message_id, None).await
+    }
+
+    /// The same for `agent`, where an agent asks: it is told of what was erased only if that was its own.
+    pub(crate) async fn standing_for(
+        &self,
+        account: &str,
+        message_id: &str,
+        agent: Option<&str>,
+    ) -> Result<Standing, Error> {
         for _ in 0..LOOKS_MAX {
-            let standing = self.look(account, message_id, None).await?;
+            let standing = self.look(account, message_id, agent).await?;
             if !standing.overdue {
                 return Ok(standing);
             }

@@ -1,7 +1,7 @@
 -- Erases ended messages with all that belongs to them, and leaves a tombstone of each (§8.2). The transaction holds them
 -- and their pushes. An open message is never erased, whoever asks (design rule 12).
 --
--- Locks: none beyond those. Indexes: the primary keys of messages, envelopes, pushes, push_attempts, tombstones.
+-- Locks: none beyond those. Indexes: the primary keys of messages, envelopes, pushes, push_attempts, acks, tombstones.
 WITH erased AS (
     DELETE FROM lifecycle.messages AS message
     USING unnest($1::text[], $2::text[]) AS asked (account, message_id)
@@ -28,6 +28,12 @@ attempts AS (
     DELETE FROM lifecycle.push_attempts AS attempt
     USING erased
     WHERE attempt.account = erased.account AND attempt.message_id = erased.message_id
+),
+
+acks AS (
+    DELETE FROM lifecycle.acks AS ack
+    USING erased
+    WHERE ack.account = erased.account AND ack.in_reply_to = erased.message_id
 )
 
 INSERT INTO lifecycle.tombstones (account, message_id, agent, status, erased_at, deletion_id)

@@ -1,6 +1,5 @@
 //! The list of an account's messages, newest first.
 
-mod cursor;
 mod filter;
 
 use hub_platform::db::{self, During};
@@ -35,7 +34,8 @@ impl Tier {
             return Err(Problem::validation(format!("limit: expected 1 to {LIMIT_MAX}")).into());
         }
         let reader = Caller::of(request.reader.clone())?;
-        let before = request.cursor.as_deref().map(cursor::decode).transpose()?;
+        let before = request.cursor.as_deref();
+        let before = before.map(|cursor| cursor::decode(cursor, "msg")).transpose()?;
         let Some(filter) = Filter::of(&request, &reader)? else {
             return Ok(ListMessagesReply::default());
         };

@@ -5,7 +5,7 @@
 -- is left out then, and where it and the Response, which repeats its state, are larger than $5. An end is stamped when its statement began, and seen when that commits: who looked in between, or
 -- has a clock that runs ahead, names a time after an end it has not seen. So an end counts as not seen for a minute.
 --
--- Locks: none. Indexes: the primary keys of messages and envelopes.
+-- Locks: none. Indexes: the primary keys of messages, envelopes and acks.
 SELECT
     message.agent,
     message.kind,
@@ -24,6 +24,12 @@ SELECT
     envelope.run_id,
     envelope.ma2h_version,
     known.content_bytes,
+    ack.in_reply_to,
+    ack.ma2h_version AS ack_version,
+    ack.by AS acked_by,
+    ack.acked_at,
+    ack.note,
+    ack.resolution_id AS acked_resolution_id,
     CASE
         WHEN NOT known.not_modified AND NOT known.overdue AND ($5::bigint IS NULL OR known.content_bytes <= $5::bigint)
             THEN envelope.envelope
@@ -31,6 +37,8 @@ SELECT
 FROM lifecycle.messages AS message
 INNER JOIN lifecycle.envelopes AS envelope
     ON message.account = envelope.account AND message.message_id = envelope.message_id
+LEFT JOIN lifecycle.acks AS ack
+    ON message.account = ack.account AND message.message_id = ack.in_reply_to AND ack.leg = 'response'
 CROSS JOIN LATERAL (
     SELECT
         coalesce(message.status = 'open' AND message.expires_at < statement_timestamp(), false) AS overdue,

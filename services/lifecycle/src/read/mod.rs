@@ -16,7 +16,7 @@ use crate::principal::Caller;
 use crate::retain::EXPIRED;
 use crate::statement::Statement;
 use crate::tier::Tier;
-use crate::{message_id, response};
+use crate::{acks, message_id, response};
 
 pub(crate) const MESSAGE: Statement = Statement {
     name: "read message",
@@ -133,6 +133,7 @@ fn read(row: &Row, message_id: &str) -> Result<Message, db::Error> {
         let accepted_at: OffsetDateTime = row.try_get("accepted_at")?;
         let terminal_at: Option<OffsetDateTime> = row.try_get("terminal_at")?;
         let expires_at: Option<OffsetDateTime> = row.try_get("expires_at")?;
+        let ack = acks::joined(row)?;
         Ok::<_, tokio_postgres::Error>(Message {
             message_id: message_id.to_owned(),
             status: row.try_get("status")?,
@@ -141,7 +142,7 @@ fn read(row: &Row, message_id: &str) -> Result<Message, db::Error> {
             accepted_at: Some(hub_proto::stamp(accepted_at)),
             changed_at: Some(hub_proto::stamp(terminal_at.unwrap_or(accepted_at))),
             expires_at: expires_at.map(hub_proto::stamp),
-            delivery: delivery(row)?,
+            delivery: delivery(row)?.map(|delivery| Delivery { ack, ..delivery }),
             actor: row.try_get("actor")?,
             content_bytes: u64::try_from(content_bytes).unwrap_or_default(),
         })

@@ -21,7 +21,7 @@ pub struct Wake {
     pub account: String,
     /// What.
     pub event: WakeKind,
-    /// To which message, agent or token.
+    /// To which message, directive, agent or token.
     pub id: String,
     /// What it is now.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -40,6 +40,12 @@ pub enum WakeKind {
     /// A track moved.
     #[serde(rename = "delivery.updated")]
     DeliveryUpdated,
+    /// A directive was accepted, or its track moved.
+    #[serde(rename = "directive.updated")]
+    DirectiveUpdated,
+    /// There is something for a drain in the mailbox of the agent named.
+    #[serde(rename = "mailbox.filled")]
+    MailboxFilled,
     /// An agent came or went.
     #[serde(rename = "presence.updated")]
     PresenceUpdated,

@@ -2,6 +2,7 @@ use serde_json::{Value, json};
 use time::macros::datetime;
 
 use super::{Delivery, human_view, submitter_view};
+use crate::ack::Ack;
 use crate::json::{member, members};
 
 const ENVELOPE: &str = concat!(
@@ -24,6 +25,7 @@ fn delivery() -> Delivery {
     Delivery {
         state: "delivered-to-agent".into(),
         delivered_at,
+        ack: None,
     }
 }
 
@@ -127,4 +129,36 @@ fn a_person_reads_what_is_meant_for_people() {
         ]
     );
     assert!(human_view("msg_1", "open", "[]", None, None, None).is_err());
+}
+
+#[test]
+fn an_acknowledgement_is_part_of_its_track() {
+    let delivery = Delivery {
+        state: "acknowledged".into(),
+        ack: Some(Ack {
+            ma2h_version: "0.6".into(),
+            in_reply_to: "msg_1".into(),
+            by: "agent:bot".into(),
+            acked_at: datetime!(2026-06-04 15:48:31 UTC),
+            note: Some("going on".into()),
+            resolution_id: Some("res_1".into()),
+        }),
+        ..delivery()
+    };
+    let view = human_view(
+        "msg_1",
+        "answered",
+        ENVELOPE,
+        Some(RESPONSE),
+        Some(&delivery),
+        None,
+    )
+    .unwrap();
+    let shown: Value = serde_json::from_str(&view).unwrap();
+    let track = &shown["delivery"];
+    assert_eq!(track["acknowledged_at"], "2026-06-04T15:48:31.000000Z");
+    assert_eq!(
+        (&track["ack"]["type"], &track["ack"]["note"]),
+        (&json!("ack"), &json!("going on"))
+    );
 }

@@ -1,0 +1,34 @@
+//! `GET /v1/directives/{id}`
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::Response;
+use hub_platform::ids::is_minted;
+use hub_proto::lifecycle::GetDirectiveRequest;
+
+use super::track;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::directory::ids;
+use crate::edge::answer;
+use crate::edge::errors::Refusal;
+use crate::edge::params::Ids;
+use crate::principal::Role;
+
+pub(super) async fn handle(
+    State(app): State<Arc<App>>,
+    Caller(principal): Caller,
+    Ids(id): Ids<String>,
+) -> Result<Response, Refusal> {
+    let human = principal.human(Role::Viewer)?;
+    let request = GetDirectiveRequest {
+        account: human.account.clone(),
+        directive_id: ids::of_path(id, |id| is_minted(id, "dir"))?,
+    };
+    let directive = app
+        .ask(async || app.lifecycle.clone().get_directive(request.clone()).await)
+        .await?;
+    Ok(answer::json_text(StatusCode::OK, track::body(&directive, "")?))
+}

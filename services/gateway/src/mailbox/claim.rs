@@ -1,0 +1,112 @@
+//! Entries on their way out of a mailbox: until they are handed over they can be put back.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_proto::delivery::{DrainRequest, DrainedEntry};
+use hub_proto::lifecycle::UnclaimEntriesRequest;
+use ma2h::error::Problem;
+use tracing::Instrument;
+
+use crate::app::App;
+use crate::edge::budget::{Holder, Room};
+use crate::edge::errors::Refusal;
+use crate::edge::large::LARGE_BYTES;
+use crate::principal::Agent;
+
+/// What an answer takes while it is made, beside what it is made of.
+const COPIES: usize = 2;
+
+/// What a mailbox gave. Dropped before it was handed over, it goes back.
+pub(super) struct Taken {
+    pub(super) entries: Vec<DrainedEntry>,
+    /// Where there are none: for how long none of those that are there now will be.
+    pub(super) visible_in: Option<Duration>,
+    room: Option<Room>,
+    claim: Claim,
+}
+
+impl Taken {
+    /// They are the client's from here on; with the room that was taken for the answer.
+    pub(super) fn hand_over(mut self) -> (Vec<DrainedEntry>, Option<Room>) {
+        self.claim.is_settled = true;
+        (std::mem::take(&mut self.entries), self.room.take())
+    }
+}
+
+/// A claim that goes back when it is dropped unsettled.
+struct Claim {
+    app: Arc<App>,
+    request: UnclaimEntriesRequest,
+    is_settled: bool,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        if self.is_settled {
+            return;
+        }
+        let (app, request) = (self.app.clone(), self.request.clone());
+        let unclaim = async move {
+            let unclaimed = async || app.lifecycle.clone().unclaim_entries(request.clone()).await;
+            if let Err(problem) = app.ask(unclaimed).await {
+                // They are visible again once their window is over.
+                tracing::warn!(%problem, "entries that could not be handed over are still claimed");
+            }
+        };
+        self.app.shutdown.spawn(unclaim.in_current_span());
+    }
+}
+
+/// Takes at most `max` entries out of an agent's mailbox. It runs to its end though its caller goes away: what it brought is
+/// put back then.
+pub(super) async fn take(app: &Arc<App>, agent: &Agent, max: u32) -> Result<Taken, Refusal> {
+    let taking = run(app.clone(), agent.clone(), max).in_current_span();
+    match app.shutdown.spawn(taking).await {
+        Ok(outcome) => outcome,
+        Err(error) => {
+            tracing::error!(%error, "drain ended without an outcome");
+            Err(Problem::internal().into())
+        }
+    }
+}
+
+async fn run(app: Arc<App>, agent: Agent, max: u32) -> Result<Taken, Refusal> {
+    // Minted here, so that a reply that is lost can be asked for again (rule 3).
+    let claim_id = hub_platform::ids::mint("clm");
+    let mut claim = Claim {
+        app: app.clone(),
+        request: UnclaimEntriesRequest {
+            account: agent.account.clone(),
+            agent: agent.id.clone(),
+            claim_id: claim_id.clone(),
+            entry_ids: Vec::new(),
+        },
+        is_settled: false,
+    };
+    let request = DrainRequest {
+        account: agent.account.clone(),
+        agent: agent.id.clone(),
+        session: None,
+        claim_id,
+        max,
+    };
+    let reply = app
+        .ask(async || app.delivery.clone().drain(request.clone()).await)
+        .await?;
+    claim.is_settled = reply.entries.is_empty();
+    let bytes: usize = reply.entries.iter().map(|entry| entry.item.len()).sum();
+    let room = if bytes > LARGE_BYTES {
+        let mut room = app.answers.room(Holder::Credential(agent.credential));
+        room.grow(bytes.saturating_mul(COPIES)).await?;
+        Some(room)
+    } else {
+        None
+    };
+    Ok(Taken {
+        entries: reply.entries,
+        visible_in: reply.visible_in_ms.map(Duration::from_millis),
+        room,
+        claim,
+    })
+}

@@ -1,0 +1,40 @@
+-- Acknowledges the Response to a message (§14.3): the first acknowledgement stands.
+--
+-- Decides: the message has ended, the caller submitted it, the resolution is the one that is meant ($7; null for
+-- whichever), and its Response reached the agent: by the track, or because a push of it is being attempted this moment, of
+-- which the acknowledgement is then the evidence (design rule 9). No row: the caller looks why.
+--
+-- Locks: the message. Indexes: the primary keys of messages, pushes, acks.
+WITH acked AS (
+    UPDATE lifecycle.messages AS message
+    SET
+        delivery_state = 'acknowledged',
+        delivered_at = coalesce(message.delivered_at, statement_timestamp())
+    WHERE
+        message.account = $1
+        AND message.message_id = $2
+        AND message.agent = $3
+        AND message.resolution_id IS NOT NULL
+        AND ($7::text IS NULL OR message.resolution_id = $7)
+        AND (
+            message.delivery_state = 'delivered-to-agent'
+            OR (
+                message.delivery_state IS NULL
+                AND EXISTS (
+                    SELECT 1
+                    FROM lifecycle.pushes AS push
+                    WHERE
+                        push.account = message.account
+                        AND push.message_id = message.message_id
+                        AND push.state = 'due'
+                        AND push.claim_until >= statement_timestamp()
+                )
+            )
+        )
+    RETURNING message.account, message.message_id, message.resolution_id
+)
+
+INSERT INTO lifecycle.acks (account, in_reply_to, leg, ma2h_version, by, acked_at, note, resolution_id)
+SELECT acked.account, acked.message_id, 'response', $5, $4, statement_timestamp(), $6, acked.resolution_id
+FROM acked
+RETURNING in_reply_to, ma2h_version AS ack_version, by AS acked_by, acked_at, note, resolution_id AS acked_resolution_id

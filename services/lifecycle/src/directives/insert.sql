@@ -1,0 +1,79 @@
+-- Puts a directive into its addressee's mailbox: the key first, then its two rows, all or nothing (design rules 3, 4).
+--
+-- Decides: whether the addressee is an agent of the account, `expires_at` lies ahead and the mailbox has room (the
+-- account's limit beneath the deployment's, $13), by this statement's clock and sight; whether the key is free, or its time over. Where any of that fails
+-- nothing is written. `directive` null with all others true: the key or the directive is there already. The envelope gets
+-- this statement's time between its two parts. Without an `expires_at` it is dropped when its retention of $8 seconds ends.
+--
+-- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for.
+-- Indexes: entries_waiting, the primary keys of directory.agents, directory.accounts, human_keys, directives, entries.
+WITH depth AS MATERIALIZED (
+    SELECT least(nullif(known.inbox_depth, 0), $13::bigint) AS entries_max
+    FROM (VALUES ($1)) AS asked (account)
+    LEFT JOIN directory.accounts_v1 AS known ON asked.account = known.account
+),
+
+world AS MATERIALIZED (
+    SELECT
+        EXISTS (
+            SELECT 1
+            FROM directory.agents_v1 AS agent
+            WHERE agent.account = $1 AND agent.agent = $3
+        ) AS destination_known,
+        $7::timestamptz IS NULL OR $7::timestamptz > statement_timestamp() AS in_time,
+        depth.entries_max IS NULL
+        OR NOT EXISTS (
+            SELECT 1
+            FROM lifecycle.entries AS entry
+            WHERE entry.account = $1 AND entry.agent = $3 AND entry.ended_at IS NULL
+            OFFSET (SELECT greatest(depth.entries_max - 1, 0) FROM depth)
+            LIMIT 1
+        ) AS has_room
+    FROM depth
+),
+
+fit AS MATERIALIZED (
+    SELECT 1
+    FROM world
+    WHERE world.destination_known AND world.in_time AND world.has_room
+),
+
+key AS (
+    INSERT INTO lifecycle.human_keys AS known (account, human, key_hash, digest, made_id, expires_at)
+    SELECT $1, $9, $10::bytea, $11::bytea, $2, statement_timestamp() + $12::bigint * interval '1 second'
+    FROM fit
+    WHERE $10::bytea IS NOT NULL
+    ON CONFLICT (account, human, key_hash) DO UPDATE
+        SET digest = excluded.digest, made_id = excluded.made_id, expires_at = excluded.expires_at
+        WHERE known.expires_at <= statement_timestamp()
+    RETURNING made_id
+),
+
+directive AS (
+    INSERT INTO lifecycle.directives (account, directive_id, agent, author, directive)
+    SELECT
+        $1, $2, $3, $4,
+        $5 || to_char(statement_timestamp() AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || $6
+    FROM fit
+    WHERE $10::bytea IS NULL OR EXISTS (SELECT 1 FROM key)
+    ON CONFLICT DO NOTHING
+    RETURNING directive_id, directive
+),
+
+entry AS (
+    INSERT INTO lifecycle.entries (
+        account, entry_id, agent, kind, lane, state, enqueued_at, visible_at, drops_at, kept_until, deliveries, content_bytes
+    )
+    SELECT
+        $1, directive.directive_id, $3, 'directive', 'everyone', 'queued', statement_timestamp(), statement_timestamp(),
+        coalesce($7::timestamptz, times.retained_until), greatest($7::timestamptz, times.retained_until),
+        0, octet_length(directive.directive)
+    FROM directive
+    CROSS JOIN LATERAL (
+        SELECT statement_timestamp() + $8::bigint * interval '1 second' AS retained_until
+    ) AS times
+)
+
+SELECT world.destination_known, world.in_time, world.has_room, directive.directive
+FROM world
+LEFT JOIN directive ON true

@@ -1,0 +1,27 @@
+//! Directives (§13): what a person tells an agent.
+
+mod list;
+mod read;
+mod submit;
+
+use crate::statement::Statement;
+
+pub(crate) const INSERT: Statement = Statement {
+    name: "insert directive",
+    sql: include_str!("insert.sql"),
+};
+pub(crate) const ORIGINAL: Statement = Statement {
+    name: "find key of a human",
+    sql: include_str!("original.sql"),
+};
+pub(crate) const READ: Statement = Statement {
+    name: "read directive",
+    sql: include_str!("read.sql"),
+};
+pub(crate) const PAGE: Statement = Statement {
+    name: "list directives",
+    sql: include_str!("page.sql"),
+};
+
+/// What ids of directives begin with.
+pub(crate) const PREFIX: &str = "dir";

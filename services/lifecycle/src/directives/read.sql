@@ -1,0 +1,24 @@
+-- Reads one directive with its track. `overdue`: its entry is to be ended before anyone is told of it (design rule 2).
+--
+-- Locks: none. Indexes: the primary keys of directives, entries, acks.
+SELECT
+    directive.directive_id,
+    directive.agent,
+    directive.directive,
+    entry.state,
+    entry.delivered_at,
+    entry.prior,
+    entry.ended_at IS NULL
+    AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp() AS overdue,
+    ack.in_reply_to,
+    ack.ma2h_version AS ack_version,
+    ack.by AS acked_by,
+    ack.acked_at,
+    ack.note,
+    ack.resolution_id AS acked_resolution_id
+FROM lifecycle.directives AS directive
+INNER JOIN lifecycle.entries AS entry
+    ON directive.account = entry.account AND directive.directive_id = entry.entry_id
+LEFT JOIN lifecycle.acks AS ack
+    ON directive.account = ack.account AND directive.directive_id = ack.in_reply_to AND ack.leg = 'mailbox'
+WHERE directive.account = $1 AND directive.directive_id = $2

@@ -1,0 +1,157 @@
+//! Claims: what a drain is given, and what is taken back of it.
+
+use hub_platform::db::{self, During};
+use hub_platform::ids;
+use hub_proto::lifecycle::{
+    ClaimEntriesReply, ClaimEntriesRequest, Entry, UnclaimEntriesReply, UnclaimEntriesRequest,
+};
+use ma2h::error::Problem;
+use time::OffsetDateTime;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::{CLAIM, DELIVERED, UNCLAIM, lanes};
+use crate::clock;
+use crate::error::Error;
+use crate::statement::TypedValues;
+use crate::tier::{Tier, bigint};
+
+/// What ids of claims begin with.
+const CLAIM_PREFIX: &str = "clm";
+/// Bytes of content of one answer (design rule 15); at least one entry is given.
+const ANSWER_BYTES_MAX: i64 = 4 * 1024 * 1024;
+/// Claims of one drain. Each further one follows on entries that were overdue and are ended now; what is left then is ended
+/// by the sweep.
+const CLAIMS_MAX: usize = 4;
+
+/// What one claim came to.
+#[derive(Default)]
+struct Claimed {
+    reply: ClaimEntriesReply,
+    /// Kind and id of what is delivered for the first time.
+    first: Vec<(String, String)>,
+    overdue: Vec<String>,
+}
+
+impl Tier {
+    /// Gives a drain what is there for it.
+    pub(crate) async fn claim_entries(
+        &self,
+        request: ClaimEntriesRequest,
+    ) -> Result<ClaimEntriesReply, Error> {
+        check_claim_id(&request.claim_id)?;
+        if request.max == 0 {
+            return Err(Problem::validation("max: expected at least 1").into());
+        }
+        let mut claimed = Claimed::default();
+        for _ in 0..CLAIMS_MAX {
+            claimed = db::retry(|| self.claim_once(&request)).await?;
+            if claimed.overdue.is_empty() {
+                break;
+            }
+            let overdue: Vec<&str> = claimed.overdue.iter().map(String::as_str).collect();
+            self.end_overdue(&request.account, &overdue).await?;
+            if !claimed.reply.entries.is_empty() {
+                break;
+            }
+        }
+        for (kind, entry_id) in &claimed.first {
+            self.announce_track(&request.account, kind, entry_id, DELIVERED);
+        }
+        let entries = u64::try_from(claimed.reply.entries.len()).unwrap_or_default();
+        metrics::counter!("hub_lifecycle_entries_claimed_total").increment(entries);
+        Ok(claimed.reply)
+    }
+
+    async fn claim_once(&self, request: &ClaimEntriesRequest) -> Result<Claimed, db::Error> {
+        let inbound = &self.config.inbound;
+        let lanes = lanes(request.session.as_deref());
+        let entries_max = i64::from(request.max.min(inbound.max_batch));
+        let values: TypedValues<'_> = &[
+            (&request.account, Type::TEXT),
+            (&request.agent, Type::TEXT),
+            (&lanes, Type::TEXT_ARRAY),
+            (&request.claim_id, Type::TEXT),
+            (&entries_max, Type::INT8),
+            (&ANSWER_BYTES_MAX, Type::INT8),
+            (&bigint(inbound.visibility_timeout_seconds), Type::INT8),
+        ];
+        let rows = CLAIM.rows_planned(&self.pool, values).await?;
+        let mut claimed = Claimed::default();
+        for row in &rows {
+            read(row, &mut claimed).during(CLAIM.name)?;
+        }
+        Ok(claimed)
+    }
+
+    /// Takes back what could not be handed over.
+    pub(crate) async fn unclaim_entries(
+        &self,
+        request: UnclaimEntriesRequest,
+    ) -> Result<UnclaimEntriesReply, Error> {
+        check_claim_id(&request.claim_id)?;
+        let UnclaimEntriesRequest {
+            account,
+            agent,
+            claim_id,
+            entry_ids,
+        } = &request;
+        let rows = db::retry(async || {
+            UNCLAIM
+                .rows(&self.pool, &[account, agent, claim_id, entry_ids])
+                .await
+        });
+        let rows = rows.await?;
+        for row in &rows {
+            let (entry_id, kind, state) = unclaimed(row).during(UNCLAIM.name)?;
+            if state != DELIVERED {
+                self.announce_track(account, kind, entry_id, state);
+            }
+        }
+        if !rows.is_empty() {
+            let entries = u64::try_from(rows.len()).unwrap_or_default();
+            metrics::counter!("hub_lifecycle_entries_unclaimed_total").increment(entries);
+            self.announcer.mailbox_filled(account, agent);
+        }
+        Ok(UnclaimEntriesReply {})
+    }
+}
+
+fn check_claim_id(claim_id: &str) -> Result<(), Problem> {
+    if ids::is_minted(claim_id, CLAIM_PREFIX) {
+        return Ok(());
+    }
+    Err(Problem::validation("claim_id: malformed"))
+}
+
+fn read(row: &Row, claimed: &mut Claimed) -> Result<(), tokio_postgres::Error> {
+    let now: OffsetDateTime = row.try_get("now")?;
+    let visible_in_ms: Option<i64> = row.try_get("visible_in_ms")?;
+    claimed.reply.now = Some(hub_proto::stamp(now));
+    claimed.reply.visible_in_ms = visible_in_ms.map(|ms| u64::try_from(ms).unwrap_or_default());
+    let Some(entry_id) = row.try_get::<_, Option<String>>("entry_id")? else {
+        return Ok(());
+    };
+    if row.try_get("overdue")? {
+        claimed.overdue.push(entry_id);
+        return Ok(());
+    }
+    let kind: String = row.try_get("kind")?;
+    if row.try_get("is_first")? {
+        claimed.first.push((kind.clone(), entry_id.clone()));
+    }
+    claimed.reply.entries.push(Entry {
+        kind,
+        entry_id,
+        payload: row.try_get("payload")?,
+    });
+    Ok(())
+}
+
+fn unclaimed(row: &Row) -> Result<(&str, &str, &str), tokio_postgres::Error> {
+    Ok((
+        row.try_get("entry_id")?,
+        row.try_get("kind")?,
+        row.try_get("state")?,
+    ))
+}

@@ -1,0 +1,63 @@
+-- Ends a chunk of what lies in closed mailboxes: it has bounced, from where it was. A mark stays for a minute beyond what
+-- it is needed for: an entry that was being written when the mailbox was closed is found by it.
+--
+-- Locks: the marks, then the entries; those that others hold are passed over, so that replicas share the work.
+-- Indexes: closed_mailboxes_oldest, entries_waiting, the primary keys of closed_mailboxes, entries.
+WITH closed AS MATERIALIZED (
+    SELECT mailbox.account, mailbox.agent, mailbox.closed_at
+    FROM lifecycle.closed_mailboxes AS mailbox
+    ORDER BY mailbox.closed_at
+    LIMIT $1
+    FOR UPDATE SKIP LOCKED
+),
+
+lying AS MATERIALIZED (
+    SELECT entry.account, entry.entry_id
+    FROM closed
+    CROSS JOIN LATERAL (
+        SELECT waiting.account, waiting.entry_id
+        FROM lifecycle.entries AS waiting
+        WHERE
+            waiting.account = closed.account
+            AND waiting.agent = closed.agent
+            AND waiting.ended_at IS NULL
+            AND waiting.enqueued_at <= closed.closed_at
+        LIMIT $1
+        FOR UPDATE SKIP LOCKED
+    ) AS entry
+    LIMIT $1
+),
+
+bounced AS (
+    UPDATE lifecycle.entries AS entry
+    SET
+        state = 'bounced',
+        prior = entry.state,
+        ended_at = statement_timestamp(),
+        visible_at = 'infinity',
+        claim_id = NULL
+    FROM lying
+    WHERE entry.account = lying.account AND entry.entry_id = lying.entry_id AND entry.ended_at IS NULL
+    RETURNING entry.account, entry.entry_id, entry.kind, entry.state
+),
+
+emptied AS (
+    DELETE FROM lifecycle.closed_mailboxes AS mailbox
+    USING closed
+    WHERE
+        mailbox.account = closed.account
+        AND mailbox.agent = closed.agent
+        AND closed.closed_at < statement_timestamp() - interval '1 minute'
+        AND NOT EXISTS (
+            SELECT 1
+            FROM lifecycle.entries AS entry
+            WHERE
+                entry.account = closed.account
+                AND entry.agent = closed.agent
+                AND entry.ended_at IS NULL
+                AND entry.enqueued_at <= closed.closed_at
+        )
+)
+
+SELECT bounced.account, bounced.entry_id, bounced.kind, bounced.state
+FROM bounced

@@ -1,0 +1,94 @@
+//! The end of entries whose time is over (§13.3, §14.2), and of what is kept of directives afterwards.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use hub_platform::db::{self, During};
+use hub_platform::shutdown::Shutdown;
+use tokio_postgres::types::Type;
+
+use super::{END, Moved, OVERDUE, PURGE};
+use crate::pause::Pause;
+use crate::statement::TypedValues;
+use crate::tier::{Tier, bigint};
+
+impl Tier {
+    /// Ends these entries of an account, as far as their time is over.
+    pub(crate) async fn end_overdue(&self, account: &str, entry_ids: &[&str]) -> Result<(), db::Error> {
+        let accounts = vec![account; entry_ids.len()];
+        let values: TypedValues<'_> = &[(&accounts, Type::TEXT_ARRAY), (&entry_ids, Type::TEXT_ARRAY)];
+        let rows = db::retry(|| END.rows_planned(&self.pool, values)).await?;
+        self.announce_moved(&Moved::all(&rows).during(END.name)?);
+        Ok(())
+    }
+
+    /// Looks after mailboxes until shutdown: what is overdue, what lies where nobody comes any more, what was kept long
+    /// enough.
+    pub(crate) async fn sweep_mailboxes(self: Arc<Self>, shutdown: Shutdown) {
+        let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
+        while pause.unless(&shutdown).await {
+            for swept in [
+                self.sweep_overdue(&shutdown).await,
+                self.empty_closed(&shutdown).await,
+                self.purge_directives(&shutdown).await,
+            ] {
+                if let Err(error) = swept {
+                    db::report(&error);
+                }
+            }
+        }
+    }
+
+    /// Chunk after chunk, until one is empty.
+    async fn sweep_overdue(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+        while !shutdown.is_triggered() {
+            if db::retry(|| self.end_chunk()).await? == 0 {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes a chunk nobody else has in hand and ends it; how many it had.
+    async fn end_chunk(&self) -> Result<usize, db::Error> {
+        let mut client = OVERDUE.connection(&self.pool).await?;
+        let transaction = client.transaction().await.during(OVERDUE.name)?;
+        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
+        let values: TypedValues<'_> = &[(&batch_max, Type::INT8)];
+        let overdue = transaction
+            .query_typed(OVERDUE.sql, values)
+            .await
+            .during(OVERDUE.name)?;
+        let (mut accounts, mut entry_ids) = (Vec::new(), Vec::new());
+        for row in &overdue {
+            accounts.push(row.try_get::<_, &str>("account").during(OVERDUE.name)?);
+            entry_ids.push(row.try_get::<_, &str>("entry_id").during(OVERDUE.name)?);
+        }
+        if overdue.is_empty() {
+            return Ok(0);
+        }
+        let values: TypedValues<'_> = &[(&accounts, Type::TEXT_ARRAY), (&entry_ids, Type::TEXT_ARRAY)];
+        let rows = transaction.query_typed(END.sql, values).await.during(END.name)?;
+        transaction.commit().await.during(END.name)?;
+        self.announce_moved(&Moved::all(&rows).during(END.name)?);
+        Ok(overdue.len())
+    }
+
+    /// Chunk after chunk, until one is not full.
+    async fn purge_directives(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
+        let kept_seconds = bigint(self.config.inbound.retention_seconds);
+        while !shutdown.is_triggered() {
+            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&kept_seconds, Type::INT8)];
+            let rows = db::retry(|| PURGE.rows_planned(&self.pool, values)).await?;
+            let taken: i64 = rows
+                .first()
+                .map_or(Ok(0), |row| row.try_get("taken"))
+                .during(PURGE.name)?;
+            if taken < batch_max {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,54 @@
+-- Drops a chunk of directives that ended longer than $2 seconds ago, whichever ended first, with their entries and
+-- acknowledgements; so are keys of humans whose time is over. `taken` tells whether there may be more.
+--
+-- Locks: the entries; those that others hold are passed over. Indexes: entries_kept, human_keys_over, the primary keys of
+-- entries, directives, acks, human_keys.
+WITH over AS MATERIALIZED (
+    SELECT entry.account, entry.entry_id
+    FROM lifecycle.entries AS entry
+    WHERE
+        entry.ended_at IS NOT NULL
+        AND entry.ended_at <= statement_timestamp() - $2::bigint * interval '1 second'
+    ORDER BY entry.ended_at
+    LIMIT $1
+    FOR UPDATE SKIP LOCKED
+),
+
+entries AS (
+    DELETE FROM lifecycle.entries AS entry
+    USING over
+    WHERE entry.account = over.account AND entry.entry_id = over.entry_id
+    RETURNING entry.account, entry.entry_id
+),
+
+directives AS (
+    DELETE FROM lifecycle.directives AS directive
+    USING entries
+    WHERE directive.account = entries.account AND directive.directive_id = entries.entry_id
+),
+
+acks AS (
+    DELETE FROM lifecycle.acks AS ack
+    USING entries
+    WHERE ack.account = entries.account AND ack.in_reply_to = entries.entry_id AND ack.leg = 'mailbox'
+),
+
+over_keys AS MATERIALIZED (
+    SELECT known.account, known.human, known.key_hash
+    FROM lifecycle.human_keys AS known
+    WHERE known.expires_at <= statement_timestamp()
+    ORDER BY known.expires_at
+    LIMIT $1
+    FOR UPDATE SKIP LOCKED
+),
+
+keys AS (
+    DELETE FROM lifecycle.human_keys AS known
+    USING over_keys
+    WHERE
+        known.account = over_keys.account
+        AND known.human = over_keys.human
+        AND known.key_hash = over_keys.key_hash
+)
+
+SELECT greatest((SELECT count(*) FROM over), (SELECT count(*) FROM over_keys)) AS taken
