@@ -4,6 +4,7 @@ SHELL := /bin/bash
 TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 RESET ?=
 ARGS ?=
+SCENARIO ?= bench
 
 .DEFAULT_GOAL := help
 .PHONY: help dev test prove bench fmt lint
@@ -27,13 +28,13 @@ prove: ## hold a hub of its own to the protocol, clause by clause; ARGS are pass
 	@conformance/prove $(ARGS)
 
 # A hub of its own, so that nothing else is measured and the limits of a rate do not limit it.
-bench: ## measure submit, resolve and push, with the processor time of each tier; ARGS as of ma2h-loadtest bench
+bench: ## measure submit, resolve and push with their processor time; SCENARIO=hang: beside a host that hangs; ARGS as of ma2h-loadtest
 	@deploy/dev/prepare
 	@cargo build --release -p ma2h-hub -p ma2h-loadtest
 	@HUB_DEV_DIR=$(TARGET_DIR)/bench-hub HUB_PORT=0 \
 		HUB_RATE_LIMIT_REQUESTS_PER_MINUTE=0 HUB_RATE_LIMIT_INBOX_DEPTH=0 \
 		exec $(TARGET_DIR)/release/ma2h-hub dev --reset -- \
-		$(TARGET_DIR)/release/ma2h-loadtest bench --hub $(TARGET_DIR)/bench-hub/dev.json $(ARGS)
+		$(TARGET_DIR)/release/ma2h-loadtest $(SCENARIO) --hub $(TARGET_DIR)/bench-hub/dev.json $(ARGS)
 
 fmt: ## format the code
 	@cargo fmt --all

@@ -37,7 +37,8 @@ struct Cast {
     callback_url: String,
 }
 
-struct Bench {
+/// A hub under load, with a cast of its own.
+pub(crate) struct Bench {
     client: Client,
     pids: BTreeMap<String, Vec<u32>>,
     cast: Cast,
@@ -46,25 +47,7 @@ struct Bench {
 }
 
 pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report> {
-    let Description {
-        base_urls,
-        ca_cert,
-        admin_token,
-        pids,
-    } = Description::read(description)?;
-    let client = Client::new(base_urls, &ca_cert)?;
-    let sink = Sink::start().await?;
-    let cast = prepare(&client, &admin_token, &sink.host)
-        .await
-        .context("prepare the account")?;
-    let bench = Bench {
-        client,
-        pids,
-        cast,
-        sink,
-        load,
-    };
-
+    let bench = Bench::start(description, load, Sink::start().await?).await?;
     let (submit, ids) = bench.submit().await?;
     let (resolve, resolved_at) = bench.resolve(&ids).await?;
     let push = bench.await_pushes(&resolved_at).await?;
@@ -119,7 +102,28 @@ async fn prepare(client: &Client, admin: &str, sink_host: &str) -> anyhow::Resul
 }
 
 impl Bench {
-    async fn submit(&self) -> anyhow::Result<(Step, Vec<String>)> {
+    /// An account of its own, whose agent is called back at this sink.
+    pub(crate) async fn start(description: &Path, load: Load, sink: Sink) -> anyhow::Result<Self> {
+        let Description {
+            base_urls,
+            ca_cert,
+            admin_token,
+            pids,
+        } = Description::read(description)?;
+        let client = Client::new(base_urls, &ca_cert)?;
+        let cast = prepare(&client, &admin_token, &sink.host)
+            .await
+            .context("prepare the account")?;
+        Ok(Self {
+            client,
+            pids,
+            cast,
+            sink,
+            load,
+        })
+    }
+
+    pub(crate) async fn submit(&self) -> anyhow::Result<(Step, Vec<String>)> {
         let numbers: Vec<u32> = (0..self.load.messages).collect();
         self.step("submit", numbers, |number| async move {
             let ask = self.ask(number);
@@ -131,7 +135,7 @@ impl Bench {
         .await
     }
 
-    async fn resolve(&self, ids: &[String]) -> anyhow::Result<(Step, Vec<(String, Instant)>)> {
+    pub(crate) async fn resolve(&self, ids: &[String]) -> anyhow::Result<(Step, Vec<(String, Instant)>)> {
         let answer = json!({"resolution": "answered", "value": "approve"});
         let answer = &answer;
         self.step("resolve", ids.to_vec(), |id| async move {
@@ -147,7 +151,7 @@ impl Bench {
 
     /// From the resolve call of each message to the arrival of its Response. Pushes run beside the resolves, so
     /// what they cost the tiers is in that step's figures, and only the rest in this one's.
-    async fn await_pushes(&self, resolved_at: &[(String, Instant)]) -> anyhow::Result<Step> {
+    pub(crate) async fn await_pushes(&self, resolved_at: &[(String, Instant)]) -> anyhow::Result<Step> {
         let cpu_before = cpu::seconds_by_tier(&self.pids)?;
         let progress = progress("push", self.load.messages);
         let all_in = async {

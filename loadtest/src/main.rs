@@ -4,6 +4,7 @@ mod bench;
 mod client;
 mod cpu;
 mod description;
+mod hang;
 mod report;
 mod sink;
 
@@ -36,6 +37,22 @@ enum Scenario {
         #[arg(long)]
         json: bool,
     },
+    /// Pushes to a host that works, alone and beside one that takes calls and never answers: what the second costs the
+    /// first.
+    Hang {
+        /// Where the hub describes itself.
+        #[arg(long, default_value = ".hub/dev.json")]
+        hub: PathBuf,
+        /// How many pushes to the host that works.
+        #[arg(long, default_value_t = 10_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        messages: u32,
+        /// How many pushes to the host that hangs.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+        hanging: u32,
+        /// How many calls are under way at once.
+        #[arg(long, default_value_t = 32, value_parser = clap::value_parser!(u32).range(1..=1_024))]
+        concurrency: u32,
+    },
 }
 
 #[tokio::main]
@@ -61,6 +78,19 @@ async fn main() -> anyhow::Result<()> {
                 report.to_table()
             };
             println!("{text}");
+            Ok(())
+        }
+        Scenario::Hang {
+            hub,
+            messages,
+            hanging,
+            concurrency,
+        } => {
+            let load = bench::Load {
+                messages,
+                concurrency,
+            };
+            println!("{}", hang::run(&hub, load, hanging).await?);
             Ok(())
         }
     }

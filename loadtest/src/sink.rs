@@ -1,4 +1,4 @@
-//! A callback host on loopback that notes when each message's Response arrives.
+//! Callback hosts on loopback: one that notes when each message's Response arrives, and one that never answers.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,6 +42,25 @@ impl Sink {
             .with_state(Arc::clone(&arrivals));
         tokio::spawn(async move { axum::serve(listener, router).await });
         Ok(Self { host, arrivals })
+    }
+
+    /// One that takes every connection and never answers.
+    pub(crate) async fn hanging() -> anyhow::Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0")
+            .await
+            .context("open the hanging sink")?;
+        let host = listener.local_addr()?.to_string();
+        tokio::spawn(async move {
+            // Kept open, so that the caller waits for its own deadline.
+            let mut taken = Vec::new();
+            while let Ok((connection, _)) = listener.accept().await {
+                taken.push(connection);
+            }
+        });
+        Ok(Self {
+            host,
+            arrivals: Arc::default(),
+        })
     }
 
     /// Messages whose Response has arrived, at least once.
