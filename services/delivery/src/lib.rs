@@ -6,6 +6,7 @@
 mod error;
 pub mod forget;
 pub mod guard;
+mod health;
 pub mod hosts;
 pub mod keys;
 mod service;
@@ -28,6 +29,7 @@ pub use error::{CallError, Error};
 
 use forget::Forgetting;
 use guard::Guard;
+use health::{Breaker, Health, Teller};
 use hosts::Hosts;
 use keys::{EntryKeys, HubKeys};
 use service::Service;
@@ -36,10 +38,16 @@ use worker::{Tools, Worker};
 
 /// The migrations of schema `delivery`, oldest first: name and SQL.
 pub fn migrations() -> Vec<(&'static str, &'static str)> {
-    vec![(
-        "V1__secrets_keys_hosts",
-        include_str!("../migrations/V1__secrets_keys_hosts.sql"),
-    )]
+    vec![
+        (
+            "V1__secrets_keys_hosts",
+            include_str!("../migrations/V1__secrets_keys_hosts.sql"),
+        ),
+        (
+            "V2__host_health",
+            include_str!("../migrations/V2__host_health.sql"),
+        ),
+    ]
 }
 
 /// Every statement the tier runs, by name: a test prepares them against the migrated schema.
@@ -48,6 +56,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         vault::STATEMENTS,
         keys::STATEMENTS,
         hosts::STATEMENTS,
+        health::STATEMENTS,
         forget::STATEMENTS,
         worker::STATEMENTS,
     ]
@@ -62,14 +71,19 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     ));
     let hub_keys = HubKeys::new(pool.clone(), kek.clone());
     let nats = nats::connect(&config.nats).await?;
+    let health = Health::new(pool.clone(), Breaker::of(&config.callback));
     let tools = Tools {
         pool: pool.clone(),
         kek: kek.clone(),
         hub_keys: hub_keys.clone(),
         guard: guard(&config)?,
         jobs: nats.jobs(),
+        health: health.clone(),
     };
-    let worker = shutdown.spawn(Worker::new(&config, tools, shutdown.clone())?.run());
+    let worker = Worker::new(&config, tools, shutdown.clone())?;
+    let teller = Teller::new(&config, health.clone(), worker.lifecycle());
+    let telling = shutdown.spawn(teller.run(shutdown.clone()));
+    let worker = shutdown.spawn(worker.run());
 
     let service = Service {
         vault: Vault::new(pool.clone(), kek.clone()),
@@ -77,6 +91,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         hosts: Hosts::new(pool.clone()),
         forgetting: Forgetting::new(pool.clone()),
         hub_keys,
+        health,
     };
     let message_bytes_max = grpc::message_bytes_max(&config.limits);
     let server = DeliveryServer::new(service)
@@ -84,7 +99,10 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         .max_encoding_message_size(message_bytes_max);
     let readiness = Readiness::of_database(&pool, &shutdown);
     let serving = grpc::serve(listener, Routes::new(server), readiness, shutdown);
-    let working = async { worker.await.flatten().map_err(Error::Worker) };
+    let working = async {
+        worker.await.flatten().map_err(Error::Worker)?;
+        telling.await.map_err(Error::Worker)
+    };
     tokio::try_join!(async { serving.await.map_err(Error::from) }, working)?;
     Ok(())
 }

@@ -5,15 +5,17 @@ use hub_proto::delivery::delivery_server::Delivery;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostReply, DeleteCallbackHostRequest, DeleteSecretReply, DeleteSecretRequest,
     DrainReply, DrainRequest, EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply,
-    ForgetAgentRequest, GetEntryKeyRequest, ListCallbackHostsReply, ListCallbackHostsRequest,
+    ForgetAgentRequest, GetEntryKeyRequest, HostPause, ListCallbackHostsReply, ListCallbackHostsRequest,
     ListSecretsReply, ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest,
-    PutCallbackHostRequest, PutEntryKeyRequest, PutSecretReply, PutSecretRequest, Secret, SigningKey,
+    PauseCallbackHostReply, PauseCallbackHostRequest, PutCallbackHostRequest, PutEntryKeyRequest,
+    PutSecretReply, PutSecretRequest, ResumeCallbackHostReply, ResumeCallbackHostRequest, Secret, SigningKey,
 };
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
 use crate::forget::Forgetting;
+use crate::health::{Health, Paused};
 use crate::hosts::{self, HostName, Hosts};
 use crate::keys::{EntryKeyInfo, EntryKeys, HubKeys};
 use crate::vault::{Reference, SecretInfo, Vault, agent_owner};
@@ -25,6 +27,7 @@ pub(crate) struct Service {
     pub(crate) hosts: Hosts,
     pub(crate) forgetting: Forgetting,
     pub(crate) hub_keys: HubKeys,
+    pub(crate) health: Health,
 }
 
 #[tonic::async_trait]
@@ -124,9 +127,36 @@ impl Delivery for Service {
         let ListCallbackHostsRequest { account, agent } = request.into_inner();
         check_owner(&account, &agent)?;
         let hosts = self.hosts.list(&account, &agent).await?;
-        Ok(Response::new(ListCallbackHostsReply {
-            hosts: hosts.into_iter().map(Into::into).collect(),
-        }))
+        let mut hosts: Vec<CallbackHost> = hosts.into_iter().map(Into::into).collect();
+        for paused in self.health.paused(&account).await? {
+            if let Some(host) = hosts.iter_mut().find(|host| host.host == paused.host) {
+                host.paused = Some(paused.into());
+            }
+        }
+        Ok(Response::new(ListCallbackHostsReply { hosts }))
+    }
+
+    async fn pause_callback_host(
+        &self,
+        request: Request<PauseCallbackHostRequest>,
+    ) -> Result<Response<PauseCallbackHostReply>, Status> {
+        let PauseCallbackHostRequest { account, host, by } = request.into_inner();
+        ids::check("account", &account).map_err(CallError::from)?;
+        ids::check("by", &by).map_err(CallError::from)?;
+        let host = HostName::parse(&host).map_err(CallError::Refused)?;
+        self.health.pause(&account, host.as_str(), &by).await?;
+        Ok(Response::new(PauseCallbackHostReply {}))
+    }
+
+    async fn resume_callback_host(
+        &self,
+        request: Request<ResumeCallbackHostRequest>,
+    ) -> Result<Response<ResumeCallbackHostReply>, Status> {
+        let ResumeCallbackHostRequest { account, host } = request.into_inner();
+        ids::check("account", &account).map_err(CallError::from)?;
+        let host = HostName::parse(&host).map_err(CallError::Refused)?;
+        self.health.resume(&account, host.as_str()).await?;
+        Ok(Response::new(ResumeCallbackHostReply {}))
     }
 
     async fn delete_callback_host(
@@ -138,6 +168,7 @@ impl Delivery for Service {
         // What cannot be a host is not there either.
         if let Ok(host) = HostName::parse(&host) {
             self.hosts.delete(&account, &agent, &host).await?;
+            self.health.prune(&account).await?;
         }
         Ok(Response::new(DeleteCallbackHostReply {}))
     }
@@ -149,6 +180,7 @@ impl Delivery for Service {
         let ForgetAgentRequest { account, agent } = request.into_inner();
         check_owner(&account, &agent)?;
         self.forgetting.agent(&account, &agent).await?;
+        self.health.prune(&account).await?;
         Ok(Response::new(ForgetAgentReply {}))
     }
 
@@ -159,6 +191,7 @@ impl Delivery for Service {
         let ForgetAccountRequest { account } = request.into_inner();
         ids::check("account", &account).map_err(CallError::from)?;
         self.forgetting.account(&account).await?;
+        self.health.prune(&account).await?;
         Ok(Response::new(ForgetAccountReply {}))
     }
 
@@ -214,6 +247,17 @@ impl From<hosts::CallbackHost> for CallbackHost {
             host: host.host,
             method: host.method,
             status: host.status,
+            paused: None,
+        }
+    }
+}
+
+impl From<Paused> for HostPause {
+    fn from(paused: Paused) -> Self {
+        Self {
+            at: Some(hub_proto::stamp(paused.at)),
+            by: paused.by,
+            probe_at: paused.probe_at.map(hub_proto::stamp),
         }
     }
 }

@@ -67,6 +67,10 @@ pub fn migrations() -> TierMigrations {
             ("V4__retention", include_str!("../migrations/V4__retention.sql")),
             ("V5__redelivery", include_str!("../migrations/V5__redelivery.sql")),
             ("V6__mailboxes", include_str!("../migrations/V6__mailboxes.sql")),
+            (
+                "V7__held_pushes",
+                include_str!("../migrations/V7__held_pushes.sql"),
+            ),
         ],
     }
 }

@@ -40,7 +40,7 @@ impl Backoff {
 }
 
 /// The pause after so many failures; `jitter` from 0 to 1 takes it from half to all of its length.
-pub(crate) fn delay(first: Duration, max: Duration, attempts: u32, jitter: f64) -> Duration {
+pub fn delay(first: Duration, max: Duration, attempts: u32, jitter: f64) -> Duration {
     let doubled = first.saturating_mul(2_u32.saturating_pow(attempts));
     doubled.min(max).mul_f64(0.5 + jitter.clamp(0.0, 1.0) / 2.0)
 }

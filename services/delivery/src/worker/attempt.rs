@@ -1,6 +1,6 @@
 //! One attempt of one push: signed anew, sent once.
 
-use std::time::Instant;
+use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName};
@@ -10,13 +10,15 @@ use hub_proto::lifecycle::{Push, Settlement};
 use ma2h::error::Problem;
 use ma2h::json::{self, Node};
 use ma2h::sign::{PushContext, SigningKey, header_value, payload_sha256, sign};
+use tokio::time::Instant;
 
 use super::clock::HubClock;
-use super::material::{Material, Signing};
+use super::material::{Gate, Material, Prepared, Signing};
 use super::metrics::{self, InFlight};
-use super::outcome::{Fault, Outcome};
+use super::outcome::{Ended, Fault, Outcome};
 use super::permits::HostPermits;
 use crate::guard::Guard;
+use crate::health::{HostKey, Sign};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("ma2h-signature");
 const KEY_ID: HeaderName = HeaderName::from_static("ma2h-key-id");
@@ -29,25 +31,53 @@ const DIGEST_INLINE_BYTES_MAX: usize = 256 * 1024;
 pub(super) struct Sender {
     pub(super) guard: Guard,
     pub(super) hosts: HostPermits,
+    /// The longest that a call takes.
+    pub(super) timeout: Duration,
+}
+
+/// What a claim gives each of its attempts.
+#[derive(Clone, Copy)]
+pub(super) struct Terms {
+    pub(super) clock: HubClock,
+    /// When another worker may claim the push.
+    pub(super) claim_ends: Instant,
+}
+
+/// What an attempt is made for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// To deliver.
+    Deliver,
+    /// To see whether a host is back.
+    Look {
+        /// Whether the host is paused, so that the look counts toward no cap.
+        is_paused: bool,
+    },
+    /// Nothing: put back.
+    PutBack,
 }
 
 impl Sender {
     /// Tries a push once, and says how that went.
-    pub(super) async fn attempt(
-        &self,
-        push: Push,
-        material: Result<Material, Fault>,
-        clock: HubClock,
-    ) -> Settlement {
-        let mut settlement = Settlement {
+    pub(super) async fn attempt(&self, prepared: Prepared, purpose: Purpose, terms: Terms) -> Ended {
+        let Prepared {
+            push,
+            host,
+            gate,
+            material,
+        } = prepared;
+        let key = HostKey {
             account: push.account.clone(),
-            message_id: push.message_id.clone(),
-            generation: push.generation,
-            number: push.number,
-            ..Settlement::default()
+            host,
         };
+        let mut settlement = untried(&push);
+        settlement.probe = purpose == Purpose::Look { is_paused: true };
         let outcome = match material {
-            Ok(material) => self.send(push, &material, clock, &mut settlement).await,
+            _ if purpose == Purpose::PutBack => Outcome::Deferred,
+            Ok(material) => {
+                self.send(push, &key.host, &material, terms, &mut settlement)
+                    .await
+            }
             Err(fault) => Outcome::Failed(fault),
         };
         settlement.set_result(outcome.result());
@@ -61,19 +91,30 @@ impl Sender {
             duration_ms = settlement.duration_ms,
             "push attempted"
         );
-        settlement
+        let sign = outcome.sign(matches!(purpose, Purpose::Look { .. }));
+        // Of a host that works there is nothing to forget.
+        let sign = sign.filter(|sign| gate != Gate::Well || matches!(sign, Sign::Failed { .. }));
+        Ended {
+            settlement,
+            sign: sign.map(|sign| (key, sign)),
+        }
     }
 
     async fn send(
         &self,
         push: Push,
+        host: &str,
         material: &Material,
-        clock: HubClock,
+        Terms { clock, claim_ends }: Terms,
         settlement: &mut Settlement,
     ) -> Outcome {
-        let Some(_permit) = self.hosts.acquire(&material.host).await else {
+        let Some(_permit) = self.hosts.acquire(host).await else {
             return Outcome::Deferred;
         };
+        // No attempt outlives its claim: another worker would be making the next one beside it.
+        if !ends_in_time(Instant::now(), self.timeout, claim_ends) {
+            return Outcome::Deferred;
+        }
         let _in_flight = InFlight::enter();
         let url = push.url.clone();
         // Signed after the wait for a permit, so that `t` is the time of sending.
@@ -94,6 +135,22 @@ impl Sender {
             settlement.retry_after_ms = reply.retry_after.map(|asked| asked.wait_ms(clock.now()));
         }
         outcome
+    }
+}
+
+/// Whether a call that begins now has ended when its claim does, whatever the other side makes of it.
+fn ends_in_time(now: Instant, timeout: Duration, claim_ends: Instant) -> bool {
+    now + timeout <= claim_ends
+}
+
+/// A push of which nothing is said yet.
+pub(super) fn untried(push: &Push) -> Settlement {
+    Settlement {
+        account: push.account.clone(),
+        message_id: push.message_id.clone(),
+        generation: push.generation,
+        number: push.number,
+        ..Settlement::default()
     }
 }
 
@@ -218,11 +275,7 @@ mod tests {
         credential: Option<(HeaderName, HeaderValue)>,
     ) -> HeaderMap {
         let key = signing.key().verifying_key();
-        let material = Material {
-            host: "agent.example".to_owned(),
-            signing,
-            credential,
-        };
+        let material = Material { signing, credential };
         let (headers, body) = request(push(response), &material, clock()).await.unwrap();
         assert_eq!(body, response.as_bytes(), "the body is sent as it came");
         assert_eq!(headers[CONTENT_TYPE], "application/json");
@@ -254,6 +307,15 @@ mod tests {
             assert_eq!(headers[KEY_ID], "kid-1");
             assert_eq!(headers["authorization"], "Bearer t");
         }
+    }
+
+    #[test]
+    fn no_call_is_begun_that_could_outlive_its_claim() {
+        let (now, timeout) = (Instant::now(), Duration::from_secs(15));
+        assert!(ends_in_time(now, timeout, now + Duration::from_secs(16)));
+        assert!(ends_in_time(now, timeout, now + timeout));
+        assert!(!ends_in_time(now, timeout, now + Duration::from_secs(14)));
+        assert!(!ends_in_time(now, timeout, now));
     }
 
     #[tokio::test]

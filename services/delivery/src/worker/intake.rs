@@ -1,7 +1,7 @@
 //! From jobs to pushes under way. A job is taken off the queue after its push is claimed and before it is sent, so it
 //! is neither lost nor held for the length of a call.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,17 +9,20 @@ use futures_util::future::join_all;
 use hub_platform::backoff::Backoff;
 use hub_platform::nats::Delivery;
 use hub_platform::{grpc, ids, telemetry};
-use hub_proto::lifecycle::{self, ClaimPushesReply, ClaimPushesRequest, Push, PushResult, Settlement};
-use serde::Deserialize;
+use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, Push, PushJob, PushResult, Settlement};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
+use super::attempt::{Purpose, Terms, untried};
 use super::clock::HubClock;
+use super::material::{Gate, Prepared};
 use super::metrics;
 use super::outcome::Outcome;
 use super::{Worker, kib};
+use crate::error::CallError;
+use crate::health::{HostKey, Probe};
 
 /// Pauses after a claim that failed.
 const FIRST_DELAY: Duration = Duration::from_millis(100);
@@ -28,22 +31,6 @@ const MAX_DELAY: Duration = Duration::from_secs(5);
 /// How long a claim waits, when places are scarce, for more of them to come free: few claims of many pushes each, not
 /// one for every place.
 const LINGER: Duration = Duration::from_millis(5);
-
-/// A job: look at what this message owes.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Deserialize)]
-pub(super) struct PushJob {
-    account: String,
-    message_id: String,
-}
-
-impl From<PushJob> for lifecycle::PushJob {
-    fn from(job: PushJob) -> Self {
-        Self {
-            account: job.account,
-            message_id: job.message_id,
-        }
-    }
-}
 
 /// What a claim gave.
 struct Claim {
@@ -120,11 +107,13 @@ impl Worker {
     async fn claim(&self, batch: &[Delivery<PushJob>]) -> Result<Option<Claim>, ClaimError> {
         let id = ids::mint("clm");
         // The relay publishes again what it takes for lost, so a batch may name a message twice.
-        let jobs: BTreeSet<_> = batch.iter().map(|delivery| delivery.job.clone()).collect();
-        let jobs = jobs.into_iter().map(lifecycle::PushJob::from).collect();
+        let jobs: HashSet<_> = batch.iter().map(|delivery| delivery.job.clone()).collect();
+        let (rooms, room_otherwise) = self.sender.hosts.rooms();
         let request = ClaimPushesRequest {
             claim_id: id.clone(),
-            jobs,
+            jobs: jobs.into_iter().collect(),
+            rooms,
+            room_otherwise,
         };
         let asked = Instant::now();
         let call = || {
@@ -147,25 +136,29 @@ impl Worker {
 
     /// Tries every push of a claim and records how each went.
     async fn deliver(self: Arc<Self>, claim: Claim, mut reserve: Reserve) {
-        let materials = match self.materials.read(&claim.pushes).await {
-            Ok(materials) => materials,
+        let prepared = match self.prepare(&claim.pushes).await {
+            Ok(prepared) => prepared,
             Err(error) => {
                 error.report();
                 let untried = claim.pushes.iter().map(deferred).collect();
                 return self.settler.settle(&claim.id, claim.ends, untried).await;
             }
         };
+        let terms = Terms {
+            clock: claim.clock,
+            claim_ends: claim.ends,
+        };
         let mut attempts = JoinSet::new();
-        for (push, material) in claim.pushes.into_iter().zip(materials) {
+        for (prepared, purpose) in prepared {
+            let push = &prepared.push;
             let held = reserve.split(push.response.len());
             let span = tracing::info_span!("push", message_id = push.message_id, number = push.number);
             telemetry::set_parent(&span, &push.traceparent);
             let sender = self.sender.clone();
-            let clock = claim.clock;
             let attempt = async move {
-                let settlement = sender.attempt(push, material, clock).await;
+                let ended = sender.attempt(prepared, purpose, terms).await;
                 drop(held);
-                settlement
+                ended
             };
             attempts.spawn(attempt.instrument(span));
         }
@@ -173,6 +166,57 @@ impl Worker {
         self.settler
             .settle_as_they_end(&claim.id, claim.ends, attempts)
             .await;
+    }
+
+    /// Reads what the pushes need, and takes the looks that are due at their hosts.
+    async fn prepare(&self, pushes: &[Push]) -> Result<Vec<(Prepared, Purpose)>, CallError> {
+        let prepared = self.materials.prepare(pushes).await?;
+        let due: BTreeSet<_> = prepared.iter().filter(|one| may_look(one)).map(key).collect();
+        let mut looks = Vec::new();
+        if !due.is_empty() {
+            let due: Vec<_> = due.into_iter().collect();
+            let lasts_ms = i64::try_from(self.claim_lasts.as_millis()).unwrap_or(i64::MAX);
+            looks = self.settler.health.take_probes(&due, lasts_ms).await?;
+        }
+        Ok(prepared
+            .into_iter()
+            .map(|one| {
+                let purpose = purpose(&one, &mut looks);
+                (one, purpose)
+            })
+            .collect())
+    }
+}
+
+/// Whether a push can be sent to see if its host is back.
+fn may_look(prepared: &Prepared) -> bool {
+    prepared.gate == Gate::Probe && prepared.material.is_ok()
+}
+
+fn key(prepared: &Prepared) -> HostKey {
+    HostKey {
+        account: prepared.push.account.clone(),
+        host: prepared.host.clone(),
+    }
+}
+
+/// What a push is tried for: the first that may look at a host takes the look, and what was claimed while its host's breaker
+/// opened is put back.
+fn purpose(prepared: &Prepared, looks: &mut Vec<Probe>) -> Purpose {
+    // It is settled without a call.
+    if prepared.material.is_err() {
+        return Purpose::Deliver;
+    }
+    match prepared.gate {
+        Gate::Well | Gate::Failing => Purpose::Deliver,
+        Gate::Held => Purpose::PutBack,
+        Gate::Probe => {
+            let key = key(prepared);
+            let taken = looks.iter().position(|look| look.of == key);
+            taken.map_or(Purpose::PutBack, |at| Purpose::Look {
+                is_paused: looks.swap_remove(at).is_paused,
+            })
+        }
     }
 }
 
@@ -196,13 +240,7 @@ async fn acquire(semaphore: &Arc<Semaphore>, count: u32) -> Option<OwnedSemaphor
 
 /// A push that is put back, untried.
 fn deferred(push: &Push) -> Settlement {
-    let mut settlement = Settlement {
-        account: push.account.clone(),
-        message_id: push.message_id.clone(),
-        generation: push.generation,
-        number: push.number,
-        ..Settlement::default()
-    };
+    let mut settlement = untried(push);
     settlement.set_result(PushResult::Deferred);
     metrics::record(Outcome::Deferred);
     settlement

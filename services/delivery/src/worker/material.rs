@@ -24,12 +24,33 @@ const X_API_KEY: HeaderName = HeaderName::from_static("x-api-key");
 
 /// All that a push needs beside itself.
 pub(super) struct Material {
-    /// The host of its URL, in normal form.
-    pub(super) host: String,
     /// What its body is signed with.
     pub(super) signing: Signing,
     /// The header that carries its credential, if one does.
     pub(super) credential: Option<(HeaderName, HeaderValue)>,
+}
+
+/// What of a push's host was known when its material was read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Gate {
+    /// It works.
+    Well,
+    /// It failed lately.
+    Failing,
+    /// Nothing is sent to it now.
+    Held,
+    /// One push may look whether it is back.
+    Probe,
+}
+
+/// A push with all that it takes to try it.
+pub(super) struct Prepared {
+    pub(super) push: Push,
+    /// The host of its URL, in normal form; empty where it has none.
+    pub(super) host: String,
+    pub(super) gate: Gate,
+    /// Its material, or why it has none.
+    pub(super) material: Result<Material, Fault>,
 }
 
 /// The key that signs a body.
@@ -58,18 +79,23 @@ pub(super) struct Materials {
 }
 
 impl Materials {
-    /// For each push its material, or why it has none. An error means that nothing is known of any.
-    pub(super) async fn read(&self, pushes: &[Push]) -> Result<Vec<Result<Material, Fault>>, CallError> {
+    /// Prepares every push. An error means that nothing is known of any.
+    pub(super) async fn prepare(&self, pushes: &[Push]) -> Result<Vec<Prepared>, CallError> {
         let hosts: Vec<_> = pushes
             .iter()
             .map(|push| host_of(&push.url).unwrap_or_default())
             .collect();
         let rows = self.read_rows(pushes, &hosts).await?;
-        let mut materials = Vec::with_capacity(pushes.len());
+        let mut prepared = Vec::with_capacity(pushes.len());
         for ((push, host), row) in pushes.iter().zip(hosts).zip(rows) {
-            materials.push(self.material(push, host, &row).await?);
+            prepared.push(Prepared {
+                material: self.material(push, &host, &row).await?,
+                gate: gate(&row).during("read a host's health")?,
+                push: push.clone(),
+                host,
+            });
         }
-        Ok(materials)
+        Ok(prepared)
     }
 
     async fn read_rows(&self, pushes: &[Push], hosts: &[String]) -> Result<Vec<Row>, db::Error> {
@@ -98,7 +124,7 @@ impl Materials {
     async fn material(
         &self,
         push: &Push,
-        host: String,
+        host: &str,
         row: &Row,
     ) -> Result<Result<Material, Fault>, CallError> {
         if host.is_empty() {
@@ -127,11 +153,7 @@ impl Materials {
                 Err(error) => Err(unreadable(push, error)),
             },
         };
-        Ok(signing.map(|signing| Material {
-            host,
-            signing,
-            credential,
-        }))
+        Ok(signing.map(|signing| Material { signing, credential }))
     }
 
     async fn hub_key(&self, push: &Push) -> Result<Result<Signing, Fault>, CallError> {
@@ -168,6 +190,18 @@ impl Materials {
         let version = row.try_get("key_version")?;
         Ok(keys::open_secret(&self.kek, &push.account, &push.agent, version, sealed).map(Some))
     }
+}
+
+fn gate(row: &Row) -> Result<Gate, tokio_postgres::Error> {
+    Ok(if row.try_get("may_be_probed")? {
+        Gate::Probe
+    } else if row.try_get("is_held")? {
+        Gate::Held
+    } else if row.try_get("has_failed")? {
+        Gate::Failing
+    } else {
+        Gate::Well
+    })
 }
 
 /// What was sealed, if there is something.

@@ -25,12 +25,13 @@ use tokio_util::task::TaskTracker;
 
 use crate::error::Error;
 use crate::guard::Guard;
+use crate::health::Health;
 use crate::keys::HubKeys;
 use crate::vault::KeyEncryptionKey;
 
 use attempt::Sender;
 use material::Materials;
-use permits::HostPermits;
+use permits::{Bounds, HostPermits};
 use settle::Settler;
 
 /// The statements of this module, by name.
@@ -40,10 +41,12 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[("worker/read_materials", mater
 const LANES: usize = 4;
 /// What the Responses in hand may add up to.
 const IN_HAND_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The share of the places that pushes may take which wait for one host.
+const QUEUE_SHARE: usize = 4;
 /// How long a push that is in hand may wait for its host.
 const HOST_WAIT_MAX: Duration = Duration::from_secs(2);
 
-type Lifecycle = LifecycleClient<TracedChannel>;
+pub(crate) type Lifecycle = LifecycleClient<TracedChannel>;
 
 /// What a worker works with.
 pub(crate) struct Tools {
@@ -52,6 +55,7 @@ pub(crate) struct Tools {
     pub(crate) hub_keys: HubKeys,
     pub(crate) guard: Guard,
     pub(crate) jobs: Jobs,
+    pub(crate) health: Health,
 }
 
 /// Pushes Responses.
@@ -99,13 +103,19 @@ impl Worker {
             },
             sender: Arc::new(Sender {
                 guard: tools.guard,
-                hosts: HostPermits::new(callback.per_host_max, host_wait_max),
+                hosts: HostPermits::new(Bounds {
+                    calls: callback.per_host_max,
+                    queued: callback.per_host_max.max(callback.in_flight_max / QUEUE_SHARE),
+                    wait: host_wait_max,
+                }),
+                timeout: Duration::from_millis(callback.timeout_ms),
             }),
             settler: Settler {
                 lifecycle,
                 peers: config.peers.clone(),
                 shutdown: shutdown.clone(),
                 batch_max,
+                health: tools.health,
             },
             shutdown,
             batches: TaskTracker::new(),
@@ -117,6 +127,11 @@ impl Worker {
             reply_bytes_max,
             claim_lasts: Duration::from_millis(callback.timeout_ms) + claim_slack,
         })
+    }
+
+    /// The tier that says what is owed.
+    pub(crate) fn lifecycle(&self) -> Lifecycle {
+        self.lifecycle.clone()
     }
 
     /// Works until shutdown, then finishes what is in hand. Ends before only if it breaks.

@@ -1,8 +1,16 @@
 //! How an attempt went, and what that means for its push (§8.3).
 
-use hub_proto::lifecycle::PushResult;
+use hub_proto::lifecycle::{PushResult, Settlement};
 
 use crate::guard::{Failure, Reply};
+use crate::health::{HostKey, Sign};
+
+/// A push that was taken in hand and is done with.
+pub(super) struct Ended {
+    pub(super) settlement: Settlement,
+    /// What is to be recorded of its host.
+    pub(super) sign: Option<(HostKey, Sign)>,
+}
 
 /// Why an attempt got no status: a closed set, kept with the attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -78,6 +86,20 @@ impl Outcome {
         }
     }
 
+    /// What it tells of the push's host: none where the host was not asked. A host that is taken back is not called, and
+    /// holds nothing either.
+    pub(super) fn sign(self, is_probe: bool) -> Option<Sign> {
+        let failed = |what: String| Some(Sign::Failed { what, is_probe });
+        match self {
+            Self::Answered(reply) if self.result() == PushResult::Failed => {
+                failed(format!("status {}", reply.status))
+            }
+            Self::Answered(_) | Self::Failed(Fault::HostNotVerified) => Some(Sign::Answered),
+            Self::Failed(Fault::Call(failure)) => failed(failure.as_str().to_owned()),
+            Self::Failed(_) | Self::Deferred => None,
+        }
+    }
+
     pub(super) fn status(self) -> Option<u16> {
         match self {
             Self::Answered(reply) => Some(reply.status),
@@ -114,6 +136,38 @@ mod tests {
         }
         for status in [101, 500, 502, 503, 504, 599, 600, 999] {
             check(status, PushResult::Failed);
+        }
+    }
+
+    #[test]
+    fn what_an_attempt_tells_of_its_host() {
+        let answered = |status| {
+            Outcome::Answered(Reply {
+                status,
+                retry_after: None,
+            })
+        };
+        for status in [204, 302, 400, 404, 429] {
+            assert!(
+                matches!(answered(status).sign(false), Some(Sign::Answered)),
+                "{status}"
+            );
+        }
+        let failing = [
+            answered(500),
+            answered(503),
+            Outcome::Failed(Fault::Call(Failure::Timeout)),
+            Outcome::Failed(Fault::Call(Failure::RefusedAddress)),
+        ];
+        for outcome in failing {
+            let sign = outcome.sign(true);
+            assert!(
+                matches!(sign, Some(Sign::Failed { is_probe: true, .. })),
+                "{outcome:?}"
+            );
+        }
+        for outcome in [Outcome::Deferred, Outcome::Failed(Fault::CredentialMissing)] {
+            assert!(outcome.sign(false).is_none(), "{outcome:?}");
         }
     }
 

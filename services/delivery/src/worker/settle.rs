@@ -10,7 +10,9 @@ use hub_proto::lifecycle::{SettlePushesRequest, Settlement};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::outcome::Ended;
 use super::{Lifecycle, metrics};
+use crate::health::Health;
 
 /// How long outcomes are gathered before they are recorded together.
 const GATHER_MAX: Duration = Duration::from_millis(50);
@@ -26,6 +28,7 @@ pub(super) struct Settler {
     pub(super) peers: Peers,
     pub(super) shutdown: Shutdown,
     pub(super) batch_max: usize,
+    pub(super) health: Health,
 }
 
 impl Settler {
@@ -34,21 +37,30 @@ impl Settler {
         &self,
         claim_id: &str,
         claim_ends: Instant,
-        mut attempts: JoinSet<Settlement>,
+        mut attempts: JoinSet<Ended>,
     ) {
         while !attempts.is_empty() {
-            let settlements = self.gather(&mut attempts).await;
-            if !settlements.is_empty() {
-                self.settle(claim_id, claim_ends, settlements).await;
+            let ended = self.gather(&mut attempts).await;
+            if ended.is_empty() {
+                continue;
             }
+            let (settlements, signs): (Vec<_>, Vec<_>) = ended
+                .into_iter()
+                .map(|ended| (ended.settlement, ended.sign))
+                .unzip();
+            // Before the pushes are due again: a breaker that opens is to hold them.
+            if let Err(error) = self.health.record(signs.into_iter().flatten()).await {
+                error.report();
+            }
+            self.settle(claim_id, claim_ends, settlements).await;
         }
     }
 
     /// What ends within a moment of the first that ends.
-    async fn gather(&self, attempts: &mut JoinSet<Settlement>) -> Vec<Settlement> {
-        let mut settlements = Vec::new();
+    async fn gather(&self, attempts: &mut JoinSet<Ended>) -> Vec<Ended> {
+        let mut gathered = Vec::new();
         let mut deadline = None;
-        while settlements.len() < self.batch_max {
+        while gathered.len() < self.batch_max {
             let ended = match deadline {
                 None => attempts.join_next().await,
                 Some(deadline) => match tokio::time::timeout_at(deadline, attempts.join_next()).await {
@@ -57,14 +69,14 @@ impl Settler {
                 },
             };
             match ended {
-                Some(Ok(settlement)) => settlements.push(settlement),
+                Some(Ok(ended)) => gathered.push(ended),
                 // Its claim runs out, and the push is tried again.
                 Some(Err(error)) => tracing::error!(%error, "push attempt panicked"),
                 None => break,
             }
             deadline.get_or_insert_with(|| Instant::now() + GATHER_MAX);
         }
-        settlements
+        gathered
     }
 
     /// Records outcomes, trying again while lifecycle is away. When the claim has run out they would change nothing.

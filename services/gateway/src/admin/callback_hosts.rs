@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hub_proto::delivery::{
-    CallbackHost, DeleteCallbackHostRequest, ListCallbackHostsRequest, PutCallbackHostRequest,
+    CallbackHost, DeleteCallbackHostRequest, ListCallbackHostsRequest, PauseCallbackHostRequest,
+    PutCallbackHostRequest, ResumeCallbackHostRequest,
 };
 use ma2h::callback::{Verification, host_text};
 use ma2h::error::Problem;
@@ -65,11 +66,7 @@ pub(super) async fn delete(
     manager: AgentManager,
     Ids((_, _, typed)): Ids<(String, String, String)>,
 ) -> Result<Response, Refusal> {
-    let host = host_text(&typed).map_err(|_| Problem::not_found())?;
-    let registered = registered(&app, &manager).await?;
-    if !registered.iter().any(|known| known.host == host) {
-        return Err(Problem::not_found().into());
-    }
+    let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
     manager
         .note(&app, "callback_host.delete", &json!({ "host": host }))
         .await?;
@@ -81,6 +78,63 @@ pub(super) async fn delete(
     app.ask(async || app.delivery.clone().delete_callback_host(request.clone()).await)
         .await?;
     Ok(answer::empty(StatusCode::NO_CONTENT))
+}
+
+/// `POST …/agents/{agent}/callback-hosts/{host}/pause`. It holds for the host in the whole account.
+pub(super) async fn pause(
+    State(app): State<Arc<App>>,
+    manager: AgentManager,
+    Ids((_, _, typed)): Ids<(String, String, String)>,
+) -> Result<Response, Refusal> {
+    let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
+    manager
+        .note(&app, "callback_host.pause", &json!({ "host": host }))
+        .await?;
+    let request = PauseCallbackHostRequest {
+        account: manager.account.clone(),
+        host,
+        by: manager.actor().to_owned(),
+    };
+    app.ask(async || app.delivery.clone().pause_callback_host(request.clone()).await)
+        .await?;
+    stands(&app, &manager, &typed).await
+}
+
+/// `POST …/agents/{agent}/callback-hosts/{host}/resume`, whoever paused it and whether or not it is.
+pub(super) async fn resume(
+    State(app): State<Arc<App>>,
+    manager: AgentManager,
+    Ids((_, _, typed)): Ids<(String, String, String)>,
+) -> Result<Response, Refusal> {
+    let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
+    manager
+        .note(&app, "callback_host.resume", &json!({ "host": host }))
+        .await?;
+    let request = ResumeCallbackHostRequest {
+        account: manager.account.clone(),
+        host,
+    };
+    app.ask(async || app.delivery.clone().resume_callback_host(request.clone()).await)
+        .await?;
+    stands(&app, &manager, &typed).await
+}
+
+/// A host as it stands now.
+async fn stands(app: &App, manager: &AgentManager, typed: &str) -> Result<Response, Refusal> {
+    let host = require(app, manager, typed).await?;
+    Ok(answer::json(
+        StatusCode::OK,
+        &json!({ "callback_host": body(&host) }),
+    ))
+}
+
+/// A host that the agent has, or 404.
+async fn require(app: &App, manager: &AgentManager, typed: &str) -> Result<CallbackHost, Problem> {
+    let host = host_text(typed).map_err(|_| Problem::not_found())?;
+    let mut hosts = registered(app, manager).await?.into_iter();
+    hosts
+        .find(|known| known.host == host)
+        .ok_or_else(Problem::not_found)
 }
 
 /// The hosts of an agent, which may not be there any more.
@@ -96,5 +150,12 @@ async fn registered(app: &App, manager: &AgentManager) -> Result<Vec<CallbackHos
 }
 
 fn body(host: &CallbackHost) -> Value {
-    json!({ "host": host.host, "method": host.method, "status": host.status })
+    let mut body = json!({ "host": host.host, "method": host.method, "status": host.status });
+    if let Some(pause) = &host.paused {
+        body["paused"] = json!({ "at": pause.at.as_ref().and_then(answer::stamp_text), "by": pause.by });
+        if let Some(probe_at) = pause.probe_at.as_ref().and_then(answer::stamp_text) {
+            body["paused"]["probe_at"] = Value::String(probe_at);
+        }
+    }
+    body
 }

@@ -70,6 +70,11 @@ impl AgentManager {
         .await
     }
 
+    /// Who does it.
+    pub(super) fn actor(&self) -> &str {
+        &self.author.actor
+    }
+
     /// 404 where the account has no such agent.
     pub(super) async fn require(&self, app: &App) -> Result<(), Problem> {
         agents::require(&app.pool, &self.account, &self.agent).await

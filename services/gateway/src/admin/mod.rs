@@ -47,6 +47,14 @@ pub(crate) fn router() -> Router<Arc<App>> {
             "/agents/{agent}/callback-hosts/{host}",
             delete(callback_hosts::delete),
         )
+        .route(
+            "/agents/{agent}/callback-hosts/{host}/pause",
+            post(callback_hosts::pause),
+        )
+        .route(
+            "/agents/{agent}/callback-hosts/{host}/resume",
+            post(callback_hosts::resume),
+        )
         .route("/tokens", post(tokens::create).get(tokens::list))
         .route("/tokens/{token}", delete(tokens::delete))
         .route("/audit", get(audit::list));

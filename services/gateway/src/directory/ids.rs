@@ -6,6 +6,8 @@ use ma2h::error::Problem;
 const NAME_CHARS_MAX: usize = 63;
 /// Most characters of an agent's id.
 const AGENT_CHARS_MAX: usize = 256;
+/// What the ids begin with under which the hub itself speaks: no agent gets one, so that none can pass for the hub.
+const RESERVED: &str = "system:";
 
 /// `[a-z0-9][a-z0-9._-]{0,62}`: accounts and humans.
 pub(crate) fn is_name(id: &str) -> bool {
@@ -33,6 +35,11 @@ pub(crate) fn name_of_body(member: &str, id: String) -> Result<String, Problem> 
 
 /// An agent's id out of a body.
 pub(crate) fn agent_of_body(member: &str, id: String) -> Result<String, Problem> {
+    if id.starts_with(RESERVED) {
+        return Err(Problem::invalid_field(format!(
+            "{member}: ids that begin with {RESERVED} are the hub's own"
+        )));
+    }
     if is_agent(&id) {
         return Ok(id);
     }

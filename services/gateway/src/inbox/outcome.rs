@@ -150,6 +150,10 @@ fn pushed(pushes: &ListAttemptsReply, now: OffsetDateTime) -> Markup {
     let words = match pushes.state.as_str() {
         // Said by the track already.
         "delivered" | "expired" => return html! {},
+        "held" => {
+            "Nothing is sent to the agent’s callback host for now; it is kept, and sent once the host is back. The agent can \
+             still collect it."
+        }
         "refused" => {
             "The agent’s callback refused it; it is not tried again. The agent can still collect it."
         }

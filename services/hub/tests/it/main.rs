@@ -11,6 +11,7 @@
 )]
 
 mod bounds;
+mod breaker;
 mod browser;
 mod canaries;
 mod dev;

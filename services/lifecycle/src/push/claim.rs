@@ -2,7 +2,7 @@
 
 use hub_platform::db::{self, During};
 use hub_platform::ids;
-use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, Push, PushJob};
+use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, HostRoom, Push, PushJob};
 use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
@@ -16,6 +16,8 @@ use crate::{clock, message_id, response};
 
 /// Bytes of envelopes and answers behind one reply (design rule 15); at least one push is given.
 const REPLY_BYTES_MAX: i64 = 4 * 1024 * 1024;
+/// Hosts whose room a claim may tell.
+const ROOMS_MAX: usize = 10_000;
 
 impl Tier {
     /// Claims what of these is due, each with the number of the attempt it is claimed for.
@@ -26,13 +28,25 @@ impl Tier {
             .iter()
             .filter(|job| message_id::is_wellformed(&job.message_id));
         let (accounts, message_ids): (Vec<_>, Vec<_>) = jobs.map(names).unzip();
-        let lease_ms = bigint(self.config.callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
+        let (hosts, rooms): (Vec<_>, Vec<_>) = request.rooms.iter().map(room).unzip();
+        let room_otherwise = match request.room_otherwise {
+            0 => i64::MAX,
+            pushes => i64::from(pushes),
+        };
+        let callback = &self.config.callback;
+        let (defer_first_ms, defer_ms_max) = (bigint(callback.defer_first_ms), bigint(callback.max_delay_ms));
+        let lease_ms = bigint(callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
         let values: TypedValues<'_> = &[
             (&request.claim_id, Type::TEXT),
             (&accounts, Type::TEXT_ARRAY),
             (&message_ids, Type::TEXT_ARRAY),
             (&lease_ms, Type::INT8),
             (&REPLY_BYTES_MAX, Type::INT8),
+            (&hosts, Type::TEXT_ARRAY),
+            (&rooms, Type::INT8_ARRAY),
+            (&room_otherwise, Type::INT8),
+            (&defer_first_ms, Type::INT8),
+            (&defer_ms_max, Type::INT8),
         ];
         let rows = db::retry(|| CLAIM.rows_planned(&self.pool, values));
         let mut reply = ClaimPushesReply::default();
@@ -41,13 +55,21 @@ impl Tier {
             reply.now = Some(clock::timestamp(now));
             reply.pushes.extend(self.claimed(&row)?);
         }
-        let count = u64::try_from(reply.pushes.len()).unwrap_or_default();
-        metrics::counter!("hub_lifecycle_pushes_claimed_total").increment(count);
         Ok(reply)
     }
 
-    /// The push in a row, if the reply had room for it.
+    /// The push in a row, if it was claimed.
     fn claimed(&self, row: &Row) -> Result<Option<Push>, db::Error> {
+        let verdict = match row.try_get("verdict").during(CLAIM.name)? {
+            "claimed" => "claimed",
+            "held" => "held",
+            "deferred" => "deferred",
+            _ => "crowded",
+        };
+        metrics::counter!("hub_lifecycle_pushes_asked_for_total", "verdict" => verdict).increment(1);
+        if matches!(verdict, "held" | "deferred") {
+            return Ok(None);
+        }
         let account: String = row.try_get("account").during(CLAIM.name)?;
         let message_id: String = row.try_get("message_id").during(CLAIM.name)?;
         let envelope: Option<&str> = row.try_get("envelope").during(CLAIM.name)?;
@@ -77,7 +99,14 @@ fn check(request: &ClaimPushesRequest) -> Result<(), Problem> {
     if request.jobs.len() > BATCH_MAX {
         return Err(Problem::validation(format!("jobs: more than {BATCH_MAX}")));
     }
+    if request.rooms.len() > ROOMS_MAX {
+        return Err(Problem::validation(format!("rooms: more than {ROOMS_MAX}")));
+    }
     Ok(())
+}
+
+fn room(room: &HostRoom) -> (&str, i64) {
+    (&room.host, i64::from(room.pushes))
 }
 
 fn names(job: &PushJob) -> (&str, &str) {

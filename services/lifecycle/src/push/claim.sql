@@ -1,21 +1,28 @@
 -- Claims pushes that may be attempted now, each until its lease ends, and counts the attempt (design rule 5).
 --
--- Decides: the push is due, its pause is over and no other claim on it is live; or this very claim holds it already,
--- its reply lost, and gets it again under the same number. Claims are given up to $5 bytes, at least one; a row that
--- does not fit comes back as not claimed. `due_at` becomes the end of the lease: if the outcome never comes, the relay
--- publishes the job again then.
+-- Decides, of pushes that are due, whose pause is over and on which no other claim is live:
+--   claimed   also where this very claim holds it already, its reply lost: it gets it again under the same number;
+--   held      nothing is sent to its host now. When one may look whether the host is back, one is claimed and the others
+--             of the account are held;
+--   deferred  the worker has no more room for its host ($6, $7; $8 for every other host): due again after a pause that
+--             doubles from $9 up to $10 milliseconds each time, with jitter;
+--   crowded   it does not fit into the $5 bytes of the reply, which has at least one push: nothing changes.
+-- `due_at` of a claimed one becomes the end of the lease: if the outcome never comes, the relay publishes the job then.
 --
 -- Locks: the pushes, by account and id; those that others hold are passed over.
--- Indexes: the primary keys of pushes, messages, envelopes.
+-- Indexes: the primary keys of pushes, messages, envelopes, delivery.host_health.
 WITH asked AS (
     SELECT DISTINCT job.account, job.message_id
     FROM unnest($2::text[], $3::text[]) AS job (account, message_id)
 ),
 
-due AS (
+due AS MATERIALIZED (
     SELECT
         push.account,
         push.message_id,
+        push.host,
+        coalesce(push.claim_id = $1, false) AS is_repeated,
+        least($9::bigint * power(2, least(push.deferrals, 30)), $10::bigint) * (0.5 + random() / 2) AS pause_ms,
         octet_length(envelope.envelope) + octet_length(message.detail) AS size_bytes
     FROM lifecycle.pushes AS push
     INNER JOIN asked ON push.account = asked.account AND push.message_id = asked.message_id
@@ -36,12 +43,42 @@ due AS (
     FOR UPDATE OF push SKIP LOCKED
 ),
 
-fitting AS (
+ranked AS (
+    SELECT
+        due.account,
+        due.message_id,
+        due.is_repeated,
+        hold.probe_at,
+        room.pushes AS room,
+        row_number() OVER (PARTITION BY due.account, due.host ORDER BY due.message_id) AS number_of_account,
+        row_number() OVER (PARTITION BY due.host ORDER BY due.account, due.message_id) AS number_of_host
+    FROM due
+    LEFT JOIN delivery.host_holds_v1 AS hold ON due.account = hold.account AND due.host = hold.host
+    LEFT JOIN unnest($6::text[], $7::bigint[]) AS room (host, pushes) ON due.host = room.host
+),
+
+judged AS MATERIALIZED (
+    SELECT
+        ranked.account,
+        ranked.message_id,
+        CASE
+            WHEN ranked.is_repeated THEN 'claimed'
+            WHEN ranked.probe_at > statement_timestamp() THEN 'held'
+            WHEN ranked.probe_at IS NOT NULL AND ranked.number_of_account > 1 THEN 'held'
+            WHEN ranked.number_of_host > coalesce(ranked.room, $8::bigint) THEN 'deferred'
+            ELSE 'claimed'
+        END AS verdict
+    FROM ranked
+),
+
+fitting AS MATERIALIZED (
     SELECT
         due.account,
         due.message_id,
         coalesce(sum(due.size_bytes) OVER earlier, 0) = 0 OR sum(due.size_bytes) OVER through <= $5::bigint AS fits
     FROM due
+    INNER JOIN judged ON due.account = judged.account AND due.message_id = judged.message_id
+    WHERE judged.verdict = 'claimed'
     WINDOW
         through AS (ORDER BY due.account, due.message_id ROWS UNBOUNDED PRECEDING),
         earlier AS (
@@ -60,11 +97,29 @@ claimed AS (
     FROM fitting
     WHERE fitting.fits AND push.account = fitting.account AND push.message_id = fitting.message_id
     RETURNING push.account, push.message_id, push.generation, push.attempts, push.traceparent
+),
+
+put_back AS (
+    UPDATE lifecycle.pushes AS push
+    SET
+        state = CASE judged.verdict WHEN 'held' THEN 'held' ELSE 'due' END,
+        held_at = CASE judged.verdict WHEN 'held' THEN statement_timestamp() END,
+        deferrals = CASE judged.verdict WHEN 'held' THEN 0 ELSE push.deferrals + 1 END,
+        attempt_at = statement_timestamp() + due.pause_ms * interval '1 millisecond',
+        due_at = statement_timestamp() + due.pause_ms * interval '1 millisecond',
+        claim_id = NULL,
+        claim_until = NULL
+    FROM judged
+    INNER JOIN due ON judged.account = due.account AND judged.message_id = due.message_id
+    WHERE
+        judged.verdict IN ('held', 'deferred')
+        AND push.account = judged.account
+        AND push.message_id = judged.message_id
 )
 
 SELECT
-    fitting.account,
-    fitting.message_id,
+    judged.account,
+    judged.message_id,
     claimed.generation,
     claimed.attempts AS number,
     claimed.traceparent,
@@ -82,12 +137,15 @@ SELECT
     message.detail,
     message.terminal_at,
     statement_timestamp() AS now,
+    CASE WHEN judged.verdict = 'claimed' AND NOT fitting.fits THEN 'crowded' ELSE judged.verdict END AS verdict,
     CASE WHEN fitting.fits THEN envelope.envelope END AS envelope
-FROM fitting
+FROM judged
 INNER JOIN lifecycle.messages AS message
-    ON fitting.account = message.account AND fitting.message_id = message.message_id
+    ON judged.account = message.account AND judged.message_id = message.message_id
 INNER JOIN lifecycle.envelopes AS envelope
-    ON fitting.account = envelope.account AND fitting.message_id = envelope.message_id
+    ON judged.account = envelope.account AND judged.message_id = envelope.message_id
+LEFT JOIN fitting
+    ON judged.account = fitting.account AND judged.message_id = fitting.message_id
 LEFT JOIN claimed
-    ON fitting.account = claimed.account AND fitting.message_id = claimed.message_id
-ORDER BY fitting.account, fitting.message_id
+    ON judged.account = claimed.account AND judged.message_id = claimed.message_id
+ORDER BY judged.account, judged.message_id

@@ -11,6 +11,7 @@ pub(crate) struct Policy {
     delay_ms_max: u64,
     attempts_max: u32,
     duration_ms_max: u64,
+    defer_first_ms: u64,
 }
 
 impl Policy {
@@ -22,6 +23,7 @@ impl Policy {
             delay_ms_max: config.max_delay_ms,
             attempts_max: config.max_attempts,
             duration_ms_max: config.max_duration_seconds.saturating_mul(1000),
+            defer_first_ms: config.defer_first_ms,
         }
     }
 }
@@ -30,9 +32,13 @@ impl Policy {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     pub(crate) result: PushResult,
-    /// From 1.
+    /// From 1, of those that count toward the caps.
     pub(crate) number: u32,
-    /// Since the first attempt was begun.
+    /// Whether it was made to see if a paused host is back, and counts toward no cap.
+    pub(crate) is_probe: bool,
+    /// How often in a row the push was put back untried.
+    pub(crate) deferrals: u32,
+    /// Since the first attempt was begun, without the time for which the push was held.
     pub(crate) elapsed_ms: u64,
     /// What the other side asked for.
     pub(crate) retry_after_ms: Option<u32>,
@@ -86,9 +92,16 @@ pub(crate) fn decide(policy: &Policy, ended: &Ended, jitter: f64) -> Option<Verd
         PushResult::Unspecified => return None,
         PushResult::Delivered => Verdict::Delivered,
         PushResult::Refused => Verdict::Refused,
-        // A permit comes free as soon as an attempt ends: no reason to back off.
+        // Short at first, since a permit comes free as soon as an attempt ends; longer where the host stays behind, so
+        // that what waits for it is not passed round and round.
         PushResult::Deferred => Verdict::Deferred {
-            pause_ms: jittered(policy.first_delay_ms, jitter),
+            pause_ms: jittered(
+                doubled(policy.defer_first_ms, ended.deferrals, policy.delay_ms_max),
+                jitter,
+            ),
+        },
+        PushResult::Failed if ended.is_probe => Verdict::Retry {
+            pause_ms: pause_ms(policy, ended, jitter),
         },
         PushResult::Failed => retry_or_give_up(policy, ended, jitter),
     })
@@ -120,6 +133,10 @@ fn pause_ms(policy: &Policy, ended: &Ended, jitter: f64) -> u64 {
     backoff_ms.max(asked_ms)
 }
 
+fn doubled(first_ms: u64, times: u32, max_ms: u64) -> u64 {
+    first_ms.saturating_mul(2_u64.saturating_pow(times)).min(max_ms)
+}
+
 /// From three quarters up to the whole: those that failed together come back apart, none later than promised.
 fn jittered(pause_ms: u64, jitter: f64) -> u64 {
     #[allow(
@@ -142,12 +159,15 @@ mod tests {
         delay_ms_max: 60_000,
         attempts_max: 8,
         duration_ms_max: 600_000,
+        defer_first_ms: 100,
     };
 
     fn ended(result: PushResult, number: u32, elapsed_ms: u64, retry_after_ms: Option<u32>) -> Ended {
         Ended {
             result,
             number,
+            is_probe: false,
+            deferrals: 0,
             elapsed_ms,
             retry_after_ms,
         }
@@ -162,7 +182,7 @@ mod tests {
             (ended(Refused, 1, 0, Some(5000)), Some(Verdict::Refused)),
             (
                 ended(Deferred, 8, 0, None),
-                Some(Verdict::Deferred { pause_ms: 1000 }),
+                Some(Verdict::Deferred { pause_ms: 100 }),
             ),
             (ended(Unspecified, 1, 0, None), None),
             // The pause grows by the factor up to the cap.
@@ -189,6 +209,40 @@ mod tests {
     }
 
     #[test]
+    fn a_probe_that_fails_gives_no_push_up() {
+        for (number, elapsed_ms) in [(1, 0), (8, 0), (99, u64::MAX)] {
+            let probe = Ended {
+                is_probe: true,
+                ..ended(Failed, number, elapsed_ms, None)
+            };
+            let verdict = decide(&POLICY, &probe, 0.0);
+            assert!(
+                matches!(verdict, Some(Verdict::Retry { .. })),
+                "{probe:?}: {verdict:?}"
+            );
+        }
+        let answered = Ended {
+            is_probe: true,
+            ..ended(Refused, 1, 0, None)
+        };
+        assert_eq!(decide(&POLICY, &answered, 0.0), Some(Verdict::Refused));
+    }
+
+    #[test]
+    fn what_is_put_back_again_and_again_waits_longer_each_time() {
+        for (deferrals, pause_ms) in [(0, 100), (1, 200), (5, 3200), (10, 60_000), (u32::MAX, 60_000)] {
+            let deferred = Ended {
+                deferrals,
+                ..ended(Deferred, 1, 0, None)
+            };
+            assert_eq!(
+                decide(&POLICY, &deferred, 0.0),
+                Some(Verdict::Deferred { pause_ms })
+            );
+        }
+    }
+
+    #[test]
     fn jitter_shortens_by_a_quarter_at_most() {
         for (jitter, pause_ms) in [(0.0, 1000), (0.5, 875), (1.0, 750)] {
             let verdict = decide(&POLICY, &ended(Failed, 1, 0, None), jitter);
@@ -204,6 +258,7 @@ mod tests {
             delay_ms_max: u64::MAX,
             attempts_max: u32::MAX,
             duration_ms_max: u64::MAX,
+            defer_first_ms: u64::MAX,
         };
         let verdict = decide(&policy, &ended(Failed, u32::MAX - 1, 0, None), 0.0);
         assert_eq!(verdict, Some(Verdict::Retry { pause_ms: u64::MAX }));

@@ -1,10 +1,11 @@
-//! Pushes that are owed (design rule 5): claimed by workers, settled by what came of them, published
-//! again when due, and put back by people.
+//! Pushes that are owed (design rule 5): claimed by workers, settled by what came of them, published again when due, held
+//! while nothing is sent to their host, and put back by people.
 
 mod claim;
 mod decide;
 mod redeliver;
 mod relay;
+mod release;
 mod settle;
 
 use crate::statement::Statement;
@@ -15,9 +16,9 @@ pub(crate) const CLAIM: Statement = Statement {
     name: "claim pushes",
     sql: include_str!("claim.sql"),
 };
-pub(crate) const HELD: Statement = Statement {
+pub(crate) const CLAIMED: Statement = Statement {
     name: "read claimed pushes",
-    sql: include_str!("held.sql"),
+    sql: include_str!("claimed.sql"),
 };
 pub(crate) const SETTLE: Statement = Statement {
     name: "settle pushes",
@@ -26,6 +27,10 @@ pub(crate) const SETTLE: Statement = Statement {
 pub(crate) const RELAY: Statement = Statement {
     name: "relay pushes",
     sql: include_str!("relay.sql"),
+};
+pub(crate) const RELEASE: Statement = Statement {
+    name: "release pushes",
+    sql: include_str!("release.sql"),
 };
 pub(crate) const REDELIVER: Statement = Statement {
     name: "redeliver pushes",

@@ -3,17 +3,19 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use hub_platform::backoff::Backoff;
 use hub_platform::db::{self, During};
 use hub_platform::nats::Jobs;
 use hub_platform::shutdown::Shutdown;
+use hub_proto::lifecycle::PushJob;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::{BACKLOG, RELAY};
-use crate::announce::{PushJob, publish};
+use crate::announce::publish;
 use crate::pause::Pause;
 use crate::statement::TypedValues;
-use crate::tier::Tier;
+use crate::tier::{Tier, bigint};
 
 /// How often the backlog is counted.
 const BACKLOG_INTERVAL: Duration = Duration::from_secs(5);
@@ -23,12 +25,25 @@ const BACKLOG_MAX: i64 = 10_000;
 impl Tier {
     /// Publishes what is due until shutdown.
     pub(crate) async fn relay(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
-        let pause = Pause::of(Duration::from_millis(self.config.lifecycle.relay_interval_ms));
+        let lifecycle = &self.config.lifecycle;
+        let pause = Pause::of(Duration::from_millis(lifecycle.relay_interval_ms));
+        let mut refused = Backoff::new(
+            Duration::from_millis(lifecycle.relay_interval_ms),
+            Duration::from_millis(lifecycle.republish_after_ms),
+        );
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
-            if let Err(error) = self.relay_once(&jobs, &shutdown).await {
+            if let Err(error) = self.release(&jobs).await {
                 db::report(&error);
-                continue;
+            }
+            match self.relay_once(&jobs, &shutdown).await {
+                Ok(true) => refused.reset(),
+                // Each chunk that is not taken was rewritten for nothing.
+                Ok(false) => pause_for(refused.next_delay(), &shutdown).await,
+                Err(error) => {
+                    db::report(&error);
+                    continue;
+                }
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
@@ -39,33 +54,44 @@ impl Tier {
         }
     }
 
-    /// Publishes chunk after chunk, until one is not full. A chunk that NATS does not take is due again later.
-    async fn relay_once(&self, jobs: &Jobs, shutdown: &Shutdown) -> Result<(), db::Error> {
-        let batch_max = i64::from(self.config.lifecycle.relay_batch_max);
-        let republish_after_ms = self.republish_after_ms();
-        while !shutdown.is_triggered() {
-            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&republish_after_ms, Type::INT8)];
-            let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
-            let owed = rows
-                .iter()
-                .map(read)
-                .collect::<Result<Vec<_>, _>>()
-                .during(RELAY.name)?;
-            publish(jobs, &owed).await;
-            let count = u64::try_from(owed.len()).unwrap_or_default();
+    /// Publishes chunk after chunk, until one is not full or the queue is; says whether NATS took all it was given. While
+    /// NATS is away no row is touched: nothing can be published. What is in a queue that is merely slow is not lost, and is
+    /// not published a second time.
+    async fn relay_once(&self, jobs: &Jobs, shutdown: &Shutdown) -> Result<bool, db::Error> {
+        let lifecycle = &self.config.lifecycle;
+        let Some(waiting) = jobs.waiting().await else {
+            return Ok(true);
+        };
+        let mut room = u64::from(lifecycle.relay_queue_max).saturating_sub(waiting);
+        while room > 0 && !shutdown.is_triggered() {
+            let chunk_max = room.min(u64::from(lifecycle.relay_batch_max));
+            let owed = self.take_due(bigint(chunk_max)).await?;
+            let count = u64::try_from(owed.len()).unwrap_or(u64::MAX);
             metrics::counter!("hub_lifecycle_pushes_relayed_total").increment(count);
-            if i64::try_from(owed.len()).unwrap_or(i64::MAX) < batch_max {
+            if !publish(jobs, &owed).await {
+                return Ok(false);
+            }
+            if count < chunk_max {
                 break;
             }
+            room = room.saturating_sub(count);
         }
-        Ok(())
+        Ok(true)
+    }
+
+    /// Takes at most so many pushes whose job shall be published now.
+    async fn take_due(&self, count_max: i64) -> Result<Vec<PushJob>, db::Error> {
+        let republish_after_ms = self.republish_after_ms();
+        let values: TypedValues<'_> = &[(&count_max, Type::INT8), (&republish_after_ms, Type::INT8)];
+        let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
+        rows.iter().map(job).collect::<Result<_, _>>().during(RELAY.name)
     }
 
     async fn count_backlog(&self) -> Result<(), db::Error> {
         let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX]).await? else {
             return Ok(());
         };
-        for name in ["owed", "late"] {
+        for name in ["owed", "late", "held"] {
             let count: i64 = row.try_get(name).during(BACKLOG.name)?;
             let count = u32::try_from(count).unwrap_or(u32::MAX);
             metrics::gauge!("hub_lifecycle_pushes_backlog", "state" => name).set(count);
@@ -74,7 +100,15 @@ impl Tier {
     }
 }
 
-fn read(row: &Row) -> Result<PushJob, tokio_postgres::Error> {
+async fn pause_for(delay: Duration, shutdown: &Shutdown) {
+    tokio::select! {
+        () = shutdown.requested() => {}
+        () = tokio::time::sleep(delay) => {}
+    }
+}
+
+/// The job of the push in a row.
+pub(super) fn job(row: &Row) -> Result<PushJob, tokio_postgres::Error> {
     Ok(PushJob {
         account: row.try_get("account")?,
         message_id: row.try_get("message_id")?,

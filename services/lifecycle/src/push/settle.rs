@@ -11,7 +11,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::decide::{Ended, Verdict, decide};
-use super::{BATCH_MAX, HELD, SETTLE};
+use super::{BATCH_MAX, CLAIMED, SETTLE};
 use crate::column::storable;
 use crate::error::Error;
 use crate::message_id;
@@ -31,6 +31,15 @@ struct Outcomes<'a> {
     statuses: Vec<Option<i32>>,
     errors: Vec<Option<String>>,
     durations_ms: Vec<i32>,
+    probes: Vec<bool>,
+}
+
+/// What is known of a push under a claim.
+#[derive(Clone, Copy, Debug)]
+struct Claimed {
+    elapsed_ms: u64,
+    probes: u32,
+    deferrals: u32,
 }
 
 impl<'a> Outcomes<'a> {
@@ -54,6 +63,7 @@ impl<'a> Outcomes<'a> {
                 .map(|error| storable(error).into_owned()),
         );
         self.durations_ms.push(integer(settlement.duration_ms));
+        self.probes.push(settlement.probe);
     }
 }
 
@@ -106,6 +116,7 @@ impl Tier {
             (&outcomes.statuses, Type::INT4_ARRAY),
             (&outcomes.errors, Type::TEXT_ARRAY),
             (&outcomes.durations_ms, Type::INT4_ARRAY),
+            (&outcomes.probes, Type::BOOL_ARRAY),
         ];
         let rows = db::retry(|| SETTLE.rows_planned(&self.pool, values)).await?;
         for row in &rows {
@@ -133,19 +144,20 @@ impl Tier {
             (&accounts, Type::TEXT_ARRAY),
             (&message_ids, Type::TEXT_ARRAY),
         ];
-        let rows = HELD.rows_planned(&self.pool, values).await?;
-        let elapsed = elapsed(&rows).during(HELD.name)?;
+        let rows = CLAIMED.rows_planned(&self.pool, values).await?;
+        let claimed = claimed(&rows).during(CLAIMED.name)?;
         let mut outcomes = Outcomes::default();
         for settlement in settlements {
             let key = (settlement.account.as_str(), settlement.message_id.as_str());
-            let Some(elapsed_ms) = elapsed.get(&key).copied() else {
+            let Some(claimed) = claimed.get(&key).copied() else {
                 continue;
             };
-            let (result, number) = (settlement.result(), settlement.number);
             let ended = Ended {
-                result,
-                number,
-                elapsed_ms,
+                result: settlement.result(),
+                number: settlement.number.saturating_sub(claimed.probes),
+                is_probe: settlement.probe,
+                deferrals: claimed.deferrals,
+                elapsed_ms: claimed.elapsed_ms,
                 retry_after_ms: settlement.retry_after_ms,
             };
             let verdict = decide(&self.policy, &ended, rand::random())
@@ -183,11 +195,20 @@ fn check(request: &SettlePushesRequest) -> Result<(), Problem> {
     Ok(())
 }
 
-/// Since when each push under the claim has been attempted.
-fn elapsed(rows: &[Row]) -> Result<HashMap<(&str, &str), u64>, tokio_postgres::Error> {
-    let read = |row: &'_ Row| {
+/// What is known of each push under the claim.
+fn claimed(rows: &[Row]) -> Result<HashMap<(&str, &str), Claimed>, tokio_postgres::Error> {
+    // The table's checks keep these from being negative.
+    let count = |row: &Row, name| {
+        row.try_get::<_, i32>(name)
+            .map(|count| u32::try_from(count).unwrap_or_default())
+    };
+    let read = |row: &Row| {
         let elapsed_ms: i64 = row.try_get("elapsed_ms")?;
-        Ok(u64::try_from(elapsed_ms).unwrap_or_default())
+        Ok::<_, tokio_postgres::Error>(Claimed {
+            elapsed_ms: u64::try_from(elapsed_ms).unwrap_or_default(),
+            probes: count(row, "probes")?,
+            deferrals: count(row, "deferrals")?,
+        })
     };
     rows.iter()
         .map(|row| Ok(((row.try_get("account")?, row.try_get("message_id")?), read(row)?)))

@@ -1,7 +1,8 @@
 -- Settles claimed pushes: attempt, obligation and the message's response track in one statement (design rule 5).
 --
 -- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
--- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back.
+-- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back. A probe that
+-- failed is kept as an attempt, and counted as one that counts toward no cap.
 --
 -- Locks: the pushes, by account and id; then the messages of those delivered, which nobody locks before their pushes.
 -- Indexes: the primary keys of pushes, push_attempts, messages.
@@ -15,12 +16,13 @@ WITH outcome AS (
         outcome.pause_ms,
         outcome.status,
         outcome.error,
-        outcome.duration_ms
+        outcome.duration_ms,
+        outcome.is_probe
     FROM
         unnest(
             $2::text[], $3::text[], $4::integer[], $5::integer[], $6::text[], $7::bigint[], $8::integer[], $9::text[],
-            $10::integer[]
-        ) AS outcome (account, message_id, generation, number, kind, pause_ms, status, error, duration_ms)
+            $10::integer[], $11::boolean[]
+        ) AS outcome (account, message_id, generation, number, kind, pause_ms, status, error, duration_ms, is_probe)
 ),
 
 held AS (
@@ -41,6 +43,8 @@ settled AS (
     SET
         state = CASE WHEN outcome.kind IN ('retry', 'deferred') THEN 'due' ELSE outcome.kind END,
         attempts = CASE WHEN outcome.kind = 'deferred' THEN push.attempts - 1 ELSE push.attempts END,
+        deferrals = CASE WHEN outcome.kind = 'deferred' THEN push.deferrals + 1 ELSE 0 END,
+        probes = CASE WHEN outcome.is_probe AND outcome.kind = 'retry' THEN push.probes + 1 ELSE push.probes END,
         started_at = CASE WHEN outcome.kind = 'deferred' AND push.attempts = 1 THEN NULL ELSE push.started_at END,
         attempt_at = statement_timestamp() + outcome.pause_ms * interval '1 millisecond',
         due_at = statement_timestamp() + outcome.pause_ms * interval '1 millisecond',

@@ -14,6 +14,6 @@ WITH closed AS (
 )
 
 UPDATE lifecycle.pushes AS push
-SET state = 'expired', claim_id = NULL, claim_until = NULL
+SET state = 'expired', held_at = NULL, claim_id = NULL, claim_until = NULL
 FROM closed
 WHERE push.account = closed.account AND push.message_id = closed.message_id

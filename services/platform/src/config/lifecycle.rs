@@ -21,6 +21,8 @@ section! {
         relay_interval_ms: u64 = "HUB_RELAY_INTERVAL_MS", "500", "milliseconds", 10 to 60000;
         /// Pushes of one relay statement.
         relay_batch_max: u32 = "HUB_RELAY_BATCH_MAX", "500", "pushes", 1 to 10000;
+        /// Jobs in the queue beyond which the relay adds none: the queue is slow, and has lost nothing.
+        relay_queue_max: u32 = "HUB_RELAY_QUEUE_MAX", "4096", "jobs", 1 to 1_000_000;
         /// How long after a push's deadline its claim still holds, so that the outcome can be recorded.
         claim_slack_ms: u64 = "HUB_CLAIM_SLACK_MS", "15000", "milliseconds", 100 to 600_000;
     }

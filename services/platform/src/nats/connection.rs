@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_nats::connection::State;
 use async_nats::{ConnectOptions, Event, ServerAddr};
 use bytes::Bytes;
+use futures_util::StreamExt as _;
 use tokio::sync::watch;
 
 use super::wake::{self, Wake, Wakes};
@@ -165,6 +166,20 @@ impl Nats {
     /// The push jobs.
     pub fn jobs(&self) -> Jobs {
         self.jobs.clone()
+    }
+}
+
+/// Waits until the server has taken all that was sent before, subscriptions among it: what comes back to ourselves went
+/// behind them. Gives up where the connection is lost again: then this is called again.
+pub(super) async fn settled(client: &async_nats::Client) {
+    let around = async {
+        let inbox = client.new_inbox();
+        let mut echo = client.subscribe(inbox.clone()).await.ok()?;
+        client.publish(inbox, Bytes::new()).await.ok()?;
+        echo.next().await
+    };
+    if tokio::time::timeout(PING_INTERVAL, around).await.is_err() {
+        tracing::debug!("nats does not answer");
     }
 }
 

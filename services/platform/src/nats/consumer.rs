@@ -4,16 +4,14 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use async_nats::jetstream::Message;
 use async_nats::jetstream::consumer::pull::{self, MessagesError};
 use async_nats::jetstream::message::Acker;
+use async_nats::jetstream::{AckKind, Message};
 use futures_util::{FutureExt, StreamExt};
-use serde::de::DeserializeOwned;
 use tokio::sync::watch;
 
 use super::jobs::Jobs;
 use crate::backoff::Backoff;
-use crate::telemetry::HEADER;
 
 /// How long the server keeps a request for jobs, and how often it says that it still has it.
 const REQUEST_EXPIRES: Duration = Duration::from_secs(30);
@@ -30,6 +28,8 @@ pub struct Consumer<T> {
     batch_max: usize,
     connects: watch::Receiver<u64>,
     messages: Option<pull::Stream>,
+    /// Of jobs that could not be read.
+    unreadable: Vec<Acker>,
     backoff: Backoff,
     job: PhantomData<fn() -> T>,
 }
@@ -42,7 +42,7 @@ impl<T> fmt::Debug for Consumer<T> {
     }
 }
 
-impl<T: DeserializeOwned> Consumer<T> {
+impl<T: prost::Message + Default> Consumer<T> {
     pub(super) fn new(jobs: Jobs, batch_max: usize, connects: watch::Receiver<u64>) -> Self {
         let backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
         Self {
@@ -50,6 +50,7 @@ impl<T: DeserializeOwned> Consumer<T> {
             batch_max: batch_max.max(1),
             connects,
             messages: None,
+            unreadable: Vec::new(),
             backoff,
             job: PhantomData,
         }
@@ -69,6 +70,7 @@ impl<T: DeserializeOwned> Consumer<T> {
                 _ = self.connects.changed() => None,
             };
             let batch = self.take(first);
+            self.give_up_unreadable().await;
             if !batch.is_empty() {
                 return batch;
             }
@@ -104,13 +106,27 @@ impl<T: DeserializeOwned> Consumer<T> {
             .await?)
     }
 
+    /// Takes jobs of another release off the queue, where they would take the place of others: what they stand for is
+    /// published again when due.
+    async fn give_up_unreadable(&mut self) {
+        for acker in self.unreadable.drain(..) {
+            ::metrics::counter!("hub_nats_jobs_unknown_total").increment(1);
+            // One whose end is lost comes back, and is given up again.
+            let _ = tokio::time::timeout(ACK_TIMEOUT, acker.ack_with(AckKind::Term)).await;
+        }
+    }
+
     /// The first job and what is at hand behind it. Without a first the queue is opened anew.
     fn take(&mut self, first: Option<Result<Message, MessagesError>>) -> Vec<Delivery<T>> {
         let mut batch = Vec::new();
         let mut next = first;
         while let Some(Ok(message)) = next {
             self.backoff.reset();
-            batch.extend(read(message));
+            let (message, acker) = message.split();
+            match T::decode(message.payload) {
+                Ok(job) => batch.push(Delivery { job, acker }),
+                Err(_) => self.unreadable.push(acker),
+            }
             if batch.len() == self.batch_max {
                 return batch;
             }
@@ -131,30 +147,10 @@ impl<T: DeserializeOwned> Consumer<T> {
     }
 }
 
-fn read<T: DeserializeOwned>(message: Message) -> Option<Delivery<T>> {
-    let headers = message.headers.as_ref();
-    let traceparent = headers
-        .and_then(|headers| headers.get(HEADER))
-        .map(|value| value.as_str().to_owned());
-    let (message, acker) = message.split();
-    let Ok(job) = serde_json::from_slice(&message.payload) else {
-        // Left on the queue: a worker of another release may know it, otherwise it ages out.
-        ::metrics::counter!("hub_nats_jobs_unknown_total").increment(1);
-        return None;
-    };
-    Some(Delivery {
-        job,
-        traceparent,
-        acker,
-    })
-}
-
 /// A job in hand.
 pub struct Delivery<T> {
     /// What is to be done.
     pub job: T,
-    /// Trace context of who published it.
-    pub traceparent: Option<String>,
     acker: Acker,
 }
 

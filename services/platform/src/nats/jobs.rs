@@ -4,22 +4,19 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use async_nats::HeaderMap;
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::context::{PublishError, PublishErrorKind};
+use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind, PublishError, PublishErrorKind};
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
-use async_nats::jetstream::{self, Context};
+use async_nats::jetstream::{self, Context, ErrorCode};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use serde::Serialize;
-use serde::de::DeserializeOwned;
+use prost::Message;
 use tokio::sync::{Mutex, watch};
 use tokio::time::Instant;
 
 use super::connection::is_connected;
 use super::consumer::Consumer;
 use crate::config;
-use crate::telemetry::{self, HEADER};
 
 /// How long a stream that was just seen is taken to be there.
 const SEEN_FOR: Duration = Duration::from_millis(500);
@@ -81,11 +78,10 @@ impl Jobs {
     }
 
     /// Publishes jobs and returns how many the server took; the others are published again when due.
-    pub async fn publish<T: Serialize + Sync>(&self, jobs: &[T]) -> usize {
-        let traceparent = telemetry::traceparent();
+    pub async fn publish<T: Message>(&self, jobs: &[T]) -> usize {
         let mut taken = 0;
         for chunk in jobs.chunks(self.inner.in_flight_max) {
-            let taken_of_chunk = self.publish_chunk(chunk, traceparent.as_deref()).await;
+            let taken_of_chunk = self.publish_chunk(chunk).await;
             taken += taken_of_chunk;
             if taken_of_chunk == 0 {
                 // Nobody takes jobs now; the rest would only wait for its timeout.
@@ -101,17 +97,12 @@ impl Jobs {
         taken
     }
 
-    async fn publish_chunk<T: Serialize + Sync>(&self, jobs: &[T], traceparent: Option<&str>) -> usize {
+    async fn publish_chunk<T: Message>(&self, jobs: &[T]) -> usize {
         if !is_connected(&self.inner.client) {
             return 0;
         }
-        let payloads = jobs
-            .iter()
-            .filter_map(|job| serde_json::to_vec(job).ok())
-            .map(Bytes::from);
-        let publishes: Vec<_> = payloads
-            .map(|payload| self.publish_one(payload, traceparent))
-            .collect();
+        let payloads = jobs.iter().map(|job| Bytes::from(job.encode_to_vec()));
+        let publishes: Vec<_> = payloads.map(|payload| self.publish_one(payload)).collect();
         futures_util::stream::iter(publishes)
             .buffer_unordered(self.inner.in_flight_max)
             .filter(|was_taken| std::future::ready(*was_taken))
@@ -119,31 +110,37 @@ impl Jobs {
             .await
     }
 
-    async fn publish_one(&self, payload: Bytes, traceparent: Option<&str>) -> bool {
-        match self.send(payload.clone(), traceparent).await {
+    async fn publish_one(&self, payload: Bytes) -> bool {
+        match self.send(payload.clone()).await {
             Ok(()) => true,
             Err(error) if error.kind() == PublishErrorKind::StreamNotFound => {
-                self.ensure_stream().await.is_ok() && self.send(payload, traceparent).await.is_ok()
+                self.ensure_stream().await.is_ok() && self.send(payload).await.is_ok()
             }
             Err(_) => false,
         }
     }
 
-    async fn send(&self, payload: Bytes, traceparent: Option<&str>) -> Result<(), PublishError> {
-        let mut headers = HeaderMap::new();
-        if let Some(traceparent) = traceparent {
-            headers.insert(HEADER, traceparent);
-        }
-        let context = &self.inner.context;
-        context
-            .publish_with_headers(self.inner.subject.clone(), headers, payload)
-            .await?
-            .await?;
+    async fn send(&self, payload: Bytes) -> Result<(), PublishError> {
+        let Inner { context, subject, .. } = &*self.inner;
+        context.publish(subject.clone(), payload).await?.await?;
         Ok(())
     }
 
+    /// How many jobs the server holds that no worker has done with; none where it does not say.
+    pub async fn waiting(&self) -> Option<u64> {
+        if !is_connected(&self.inner.client) {
+            return None;
+        }
+        match self.inner.context.get_stream(&self.inner.stream.name).await {
+            Ok(stream) => Some(stream.cached_info().state.messages),
+            // It has lost its stream: the next publish makes it anew.
+            Err(error) if is_missing(&error) => Some(0),
+            Err(_) => None,
+        }
+    }
+
     /// Takes jobs, at most so many at a time.
-    pub fn consume<T: DeserializeOwned>(&self, batch_max: usize) -> Consumer<T> {
+    pub fn consume<T: Message + Default>(&self, batch_max: usize) -> Consumer<T> {
         Consumer::new(self.clone(), batch_max, self.inner.connects.clone())
     }
 
@@ -161,7 +158,8 @@ impl Jobs {
             .await?)
     }
 
-    pub(super) fn is_connected(&self) -> bool {
+    /// Whether the server is connected now.
+    pub fn is_connected(&self) -> bool {
         is_connected(&self.inner.client)
     }
 
@@ -177,6 +175,13 @@ impl Jobs {
         *seen_at = Some(Instant::now());
         Ok(())
     }
+}
+
+fn is_missing(error: &GetStreamError) -> bool {
+    let GetStreamErrorKind::JetStream(cause) = error.kind() else {
+        return false;
+    };
+    cause.error_code() == ErrorCode::STREAM_NOT_FOUND
 }
 
 /// On disk, each job to one worker, bounded: what does not fit is refused, and published again when due.

@@ -9,7 +9,7 @@ use futures_util::{Stream, StreamExt};
 use serde::{Deserialize, Serialize};
 use tokio_stream::wrappers::WatchStream;
 
-use super::connection::Signals;
+use super::connection::{self, Signals};
 
 /// Subjects that wake-ups are spread over, by account.
 pub const WAKE_BUCKETS: u32 = 64;
@@ -79,8 +79,17 @@ impl Wakes {
                     stream::empty().boxed()
                 }
             };
-            // The first count comes at once: whoever begins to listen has missed what came before.
-            let connects = WatchStream::new(connects).map(|_| WakeEvent::Resync);
+            // The first count comes at once: whoever begins to listen has missed what came before. Later ones wait until
+            // the server has the subscription again; what comes between looking and that would be missed.
+            let connects = WatchStream::new(connects).then(move |count| {
+                let client = client.clone();
+                async move {
+                    if count > 0 {
+                        connection::settled(&client).await;
+                    }
+                    WakeEvent::Resync
+                }
+            });
             let losses = WatchStream::from_changes(losses).map(|_| WakeEvent::Resync);
             stream::select(stream::select(connects, losses), wakes)
         };

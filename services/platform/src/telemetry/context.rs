@@ -8,7 +8,7 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use tracing::Span;
 use tracing_opentelemetry::OpenTelemetrySpanExt;
 
-/// The name of the header, in HTTP, gRPC and NATS alike.
+/// The name of the header, in HTTP and gRPC alike.
 pub(crate) const HEADER: &str = "traceparent";
 
 /// The W3C `traceparent` of the current span, where it has one.

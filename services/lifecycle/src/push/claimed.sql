@@ -1,10 +1,13 @@
--- Tells since when the pushes under a claim have been attempted, for the decision what comes next. The settlement holds
--- the claim against these rows again.
+-- Tells of the pushes under a claim what the decision needs about what comes next: since when they have been attempted,
+-- which attempts count toward no cap, and how often they were put back. The settlement holds the claim against these rows
+-- again.
 --
 -- Locks: none. Index: the primary key of pushes.
 SELECT
     push.account,
     push.message_id,
+    push.probes,
+    push.deferrals,
     (extract(EPOCH FROM statement_timestamp() - push.started_at) * 1000)::bigint AS elapsed_ms
 FROM lifecycle.pushes AS push
 INNER JOIN unnest($2::text[], $3::text[]) AS asked (account, message_id)

@@ -1,0 +1,11 @@
+-- Forgets the health of an account's hosts that no agent has any more: nothing is held for what cannot be called.
+--
+-- Locks: the rows. Indexes: host_health_pkey, callback_hosts_pkey.
+DELETE FROM delivery.host_health AS health
+WHERE
+    health.account = $1
+    AND NOT EXISTS (
+        SELECT 1
+        FROM delivery.callback_hosts AS host
+        WHERE host.account = health.account AND host.host = health.host
+    );
