@@ -109,6 +109,7 @@ impl Bench {
             ca_cert,
             admin_token,
             pids,
+            ..
         } = Description::read(description)?;
         let client = Client::new(base_urls, &ca_cert)?;
         let cast = prepare(&client, &admin_token, &sink.host)

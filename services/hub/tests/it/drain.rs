@@ -272,7 +272,10 @@ async fn what_a_killed_tier_had_claimed_comes_again() {
             }
             for id in ids(&drained(&reply)) {
                 let body = json!({"ids": [id]});
-                let request = agent.request(http::Method::POST, "/v1/inbox/ack").json(&body);
+                let request = agent
+                    .request(http::Method::POST, "/v1/inbox/ack")
+                    .header("content-type", "application/json")
+                    .body(body.to_string());
                 if Reply::try_of(request)
                     .await
                     .is_ok_and(|reply| reply.status == 200)

@@ -12,10 +12,10 @@ use tokio_postgres::Row;
 
 use crate::column::without_nul;
 use crate::error::Error;
+use crate::message_id;
 use crate::retain::EXPIRED;
 use crate::statement::Statement;
 use crate::tier::Tier;
-use crate::{clock, message_id};
 
 pub(crate) const ACK_MESSAGE: Statement = Statement {
     name: "acknowledge message",

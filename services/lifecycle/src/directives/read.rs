@@ -8,9 +8,9 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 
 use super::{PREFIX, READ};
+use crate::acks;
 use crate::error::Error;
 use crate::tier::Tier;
-use crate::{acks, clock};
 
 /// Looks at one directive. Each further one follows on its having been overdue.
 const LOOKS_MAX: usize = 3;

@@ -11,9 +11,9 @@ use tokio_postgres::types::Type;
 
 use crate::error::Error;
 use crate::principal::Caller;
-use crate::read;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::Tier;
+use crate::{cursor, read};
 
 use filter::Filter;
 

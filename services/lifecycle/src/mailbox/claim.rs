@@ -11,7 +11,6 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::{CLAIM, DELIVERED, UNCLAIM, lanes};
-use crate::clock;
 use crate::error::Error;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
