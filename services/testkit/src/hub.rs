@@ -13,7 +13,7 @@ use crate::processes::Processes;
 use crate::run::Run;
 
 /// What makes a hub quick, and patient, enough for tests; each can be set otherwise.
-const SHORT: [(&str, &str); 16] = [
+const SHORT: [(&str, &str); 17] = [
     ("HUB_BIND", "127.0.0.1"),
     ("HUB_PORT", "0"),
     ("HUB_DEVELOPMENT", "true"),
@@ -30,6 +30,7 @@ const SHORT: [(&str, &str); 16] = [
     // A machine that builds beside its tests is slow, which is no failure.
     ("HUB_DATABASE_CONNECT_TIMEOUT_MS", "60000"),
     ("HUB_DATABASE_ACQUIRE_TIMEOUT_MS", "60000"),
+    ("HUB_CALLBACK_HOSTS_VERIFICATION_TIMEOUT_MS", "30000"),
     ("HUB_NATS_JOBS_MAX_BYTES", "8388608"),
 ];
 

@@ -143,9 +143,9 @@ async fn a_body_must_be_json() {
 
 #[tokio::test]
 async fn what_is_malformed_is_told_in_our_shape() {
+    type Headers<'a> = &'a [(&'a str, &'a str)];
     let gateway = Gateway::new();
     let key = ("x-api-key", AGENT);
-    type Headers<'a> = &'a [(&'a str, &'a str)];
     let cases: [(&str, &str, Headers<'_>, u16, &str); 8] = [
         ("GET", "/v1/messages/%ff", &[key], 404, ""),
         (

@@ -288,6 +288,8 @@ async fn command(config: &Config, arguments: &[&str]) -> Output {
 fn start(settings: &[(String, String)], arguments: &[&str]) -> Child {
     Command::new(program())
         .args(arguments)
+        // The variables of the test run are none of the hub's.
+        .env_clear()
         .envs(settings.iter().cloned())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -14,7 +14,7 @@ use super::*;
 use names::Scripted;
 
 /// Long enough for an answer on a busy machine.
-const TIMEOUT: Duration = Duration::from_secs(3);
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 fn guard(development: bool, answer: &[&str]) -> Guard {
     guard_with(TIMEOUT, development, Scripted::always(answer))

@@ -179,7 +179,8 @@ async fn a_name_that_changes_its_answer_gains_nothing() {
 async fn a_redirect_to_an_inner_address_is_not_followed() {
     let (inner, touched) = listener(OK).await;
     let location = format!(
-        "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:{inner}/\r\ncontent-length: 0\r\n\r\n"
+        "HTTP/1.1 307 Temporary Redirect\r\nlocation: http://127.0.0.1:{inner}/\r\n\
+         content-length: 0\r\nconnection: close\r\n\r\n"
     );
     let (port, _) = listener(location.leak()).await;
     let guard = guard(true, &["127.0.0.1"]);
