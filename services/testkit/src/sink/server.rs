@@ -37,7 +37,12 @@ pub(super) async fn start(
         Some(files) => {
             crate::install_tls_provider();
             let config = RustlsConfig::from_pem_file(&files.server, &files.server_key).await;
-            Some(RustlsAcceptor::new(config.expect("read the run's certificate")))
+            let config = config.expect("read the run's certificate");
+            // The sink speaks no other, and must not offer it.
+            let mut settings = (*config.get_inner()).clone();
+            settings.alpn_protocols = vec![b"http/1.1".to_vec()];
+            config.reload_from_config(Arc::new(settings));
+            Some(RustlsAcceptor::new(config))
         }
     };
     tokio::spawn(async move {
