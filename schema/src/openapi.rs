@@ -79,10 +79,10 @@ fn compose() -> Result<Value, String> {
             operations
                 .values_mut()
                 .for_each(|operation| finish(operation, &tag));
-            add(&mut document, "/paths", path, item)?;
+            add(&mut document, "/paths", &path, item)?;
         }
         for (name, schema) in members(&mut resource, "/schemas")? {
-            add(&mut document, "/components/schemas", name, schema)?;
+            add(&mut document, "/components/schemas", &name, schema)?;
         }
     }
     for noun in Noun::ALL {
@@ -96,7 +96,7 @@ fn compose() -> Result<Value, String> {
                 .map(|members| members.remove(resource_only));
         }
         rebase(&mut schema, &name);
-        add(&mut document, "/components/schemas", name, schema)?;
+        add(&mut document, "/components/schemas", &name, schema)?;
     }
     Ok(document)
 }
@@ -112,10 +112,10 @@ fn members(resource: &mut Value, pointer: &str) -> Result<Map<String, Value>, St
     }
 }
 
-fn add(document: &mut Value, pointer: &str, name: String, value: Value) -> Result<(), String> {
+fn add(document: &mut Value, pointer: &str, name: &str, value: Value) -> Result<(), String> {
     let members = document.pointer_mut(pointer).and_then(Value::as_object_mut);
     let members = members.ok_or_else(|| format!("openapi.json: no object {pointer}"))?;
-    match members.insert(name.clone(), value) {
+    match members.insert(name.to_owned(), value) {
         None => Ok(()),
         Some(_) => Err(format!("{pointer}: {name} twice")),
     }

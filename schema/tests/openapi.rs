@@ -123,7 +123,7 @@ fn the_frame_is_whole() {
             "http" => assert!(is_text(&scheme["scheme"]), "{name}"),
             "apiKey" => assert!(is_text(&scheme["name"]) && is_text(&scheme["in"]), "{name}"),
             other => panic!("{name}: {other}"),
-        };
+        }
     }
 }
 

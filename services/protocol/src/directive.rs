@@ -83,9 +83,9 @@ impl<'t> Draft<'t> {
         for (name, value) in &self.written {
             let (name, value) = (quoted(name), value.get());
             if name == "\"to\"" {
-                before.push_str(&format!("{name}:{value},"));
+                before.extend([&name, ":", value, ","]);
             } else {
-                after.push_str(&format!(",{name}:{value}"));
+                after.extend([",", &name, ":", value]);
             }
         }
         before.push_str("\"created_at\":\"");

@@ -155,8 +155,10 @@ async fn start_driver() -> (Driver, u16) {
         .stdout(Stdio::piped())
         .process_group(0)
         .spawn()
-        .map(Driver)
-        .unwrap_or_else(|error| panic!("start {DRIVER} (`make test` installs it): {error}"));
+        .map_or_else(
+            |error| panic!("start {DRIVER} (`make test` installs it): {error}"),
+            Driver,
+        );
     let mut lines = BufReader::new(driver.0.stdout.take().expect("its output is piped")).lines();
     let port = async {
         while let Some(line) = lines.next_line().await.expect("read what the driver says") {

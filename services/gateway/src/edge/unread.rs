@@ -28,12 +28,12 @@ pub(super) async fn discard(request: Request, next: Next) -> Response {
         return next.run(request).await;
     }
     let left = Left::default();
-    let lent = left.clone();
+    let returned = left.clone();
     let response = next
         .run(request.map(|body| {
             Body::new(Lent {
                 body: Some(body),
-                left: lent,
+                left: returned,
             })
         }))
         .await;

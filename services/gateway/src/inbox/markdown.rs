@@ -99,8 +99,8 @@ impl<'a> Drawing<'a> {
 
     fn start(&mut self, tag: Tag<'a>) {
         let tag = match tag {
-            Tag::Link { dest_url, .. } => return self.link(dest_url, false),
-            Tag::Image { dest_url, .. } => return self.link(dest_url, true),
+            Tag::Link { dest_url, .. } => return self.link(&dest_url, false),
+            Tag::Image { dest_url, .. } => return self.link(&dest_url, true),
             Tag::Heading { level, .. } => {
                 self.highest = Some(self.highest.map_or(level, |highest| highest.min(level)));
                 Tag::Heading {
@@ -127,15 +127,15 @@ impl<'a> Drawing<'a> {
     }
 
     /// A link, or an image drawn as one: nothing is fetched that the person did not ask for.
-    fn link(&mut self, address: CowStr<'a>, image: bool) {
+    fn link(&mut self, address: &str, image: bool) {
         if image {
             self.events.push(Event::Text(CowStr::Borrowed("Image: ")));
         }
-        match links::host(&address) {
+        match links::host(address) {
             Some(host) if !self.in_link && self.open.len() < DEPTH_MAX => {
                 self.in_link = true;
                 self.open.push(Open::Link(host.into()));
-                self.events.push(Event::InlineHtml(anchor(&address).into()));
+                self.events.push(Event::InlineHtml(anchor(address).into()));
             }
             _ => self.open.push(Open::Nothing),
         }

@@ -105,7 +105,7 @@ fn paths(gateway: &Gateway) -> BTreeSet<String> {
 async fn served(gateway: &Gateway) -> BTreeSet<Operation> {
     let mut served = BTreeSet::new();
     for path in paths(gateway) {
-        let example = path.replace('{', "").replace('}', "");
+        let example = path.replace(['{', '}'], "");
         let answer = gateway.call("PROPFIND", &example, &[], Body::empty()).await;
         answer.is(405, "method_not_allowed");
         let methods = answer.headers["allow"].to_str().unwrap();

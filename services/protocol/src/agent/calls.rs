@@ -10,7 +10,7 @@ use crate::error::ErrorCode;
 /// Shortest pause before a call that was one too many is made again.
 const PAUSE_MIN: Duration = Duration::from_secs(1);
 /// Longest pause that is chosen here; what the hub asks for is kept however long it is.
-const PAUSE_MAX: Duration = Duration::from_secs(60);
+const PAUSE_MAX: Duration = Duration::from_mins(1);
 
 /// What kind of call it was.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

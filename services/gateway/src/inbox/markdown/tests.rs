@@ -197,7 +197,8 @@ fn large(n: usize) -> Vec<String> {
         "|-".repeat(n / 8),
         "|b\n".repeat(n / 6)
     );
-    let definitions = (0..n / 12).map(|at| format!("[a{at}]: /b\n")).collect::<String>();
+    let definitions: Vec<_> = (0..n / 12).map(|at| format!("[a{at}]: /b")).collect();
+    let definitions = definitions.join("\n");
     let long = format!(
         "[r]: https://{}.example/?{}\n\n",
         "h".repeat(n / 8),
