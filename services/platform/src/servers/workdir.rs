@@ -1,6 +1,6 @@
 //! A server's directory, where the account it runs as can reach it.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{Read, Seek, SeekFrom};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt, chown, lchown, symlink};
 use std::path::{Path, PathBuf};
@@ -109,7 +109,9 @@ pub(super) fn log_file(directory: &Path) -> Result<(PathBuf, File), Error> {
     let mut path = directory.as_os_str().to_owned();
     path.push(".log");
     let path = PathBuf::from(path);
-    let file = at(&path, File::create(&path))?;
+    at(&path, File::create(&path))?;
+    // What is left of a process that was killed may still write, and must not write over what its successor says.
+    let file = at(&path, OpenOptions::new().append(true).open(&path))?;
     Ok((path, file))
 }
 
