@@ -32,7 +32,6 @@ use tokio::net::TcpListener;
 use tonic::service::Routes;
 
 pub use error::{CallError, Error};
-pub use rotation::Rotation;
 
 use drain::Drains;
 use forget::Forgetting;

@@ -290,7 +290,7 @@ async fn what_a_killed_tier_had_claimed_comes_again() {
         post.hub.tiers().restart(tier, 0);
         post.hub.await_ready().await;
     }
-    tokio::time::timeout(Duration::from_secs(240), worker)
+    tokio::time::timeout(Duration::from_mins(4), worker)
         .await
         .unwrap()
         .unwrap();
