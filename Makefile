@@ -5,9 +5,11 @@ TARGET_DIR := $(or $(CARGO_TARGET_DIR),target)
 RESET ?=
 ARGS ?=
 SCENARIO ?= bench
+SEED ?= 1
+MINUTES ?= 10
 
 .DEFAULT_GOAL := help
-.PHONY: help dev test prove bench fmt lint
+.PHONY: help dev test campaign soak prove bench fmt lint
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -21,6 +23,16 @@ test: ## run every test against a private PostgreSQL and NATS; ARGS are passed t
 	@deploy/dev/prepare test
 	@cargo build $(if $(CI),-q) --workspace --all-targets
 	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace --no-fail-fast $(ARGS)
+
+campaign: ## let everything fail under load for MINUTES, as SEED says, and prove that nothing is lost or untrue; ARGS as of campaign
+	@deploy/dev/prepare test
+	@cargo build -q -p ma2h-hub -p hub-testkit
+	@exec $(TARGET_DIR)/debug/with-services $(TARGET_DIR)/debug/campaign --seed $(SEED) --minutes $(MINUTES) $(ARGS)
+
+soak: ## hold an old snapshot open under load for MINUTES, and report what the queues cost then; ARGS as of soak
+	@deploy/dev/prepare
+	@cargo build -q -p ma2h-hub -p hub-testkit
+	@exec $(TARGET_DIR)/debug/with-services $(TARGET_DIR)/debug/soak --minutes $(MINUTES) $(ARGS)
 
 prove: ## hold a hub of its own to the protocol, clause by clause; ARGS are passed to ma2h-conformance
 	@deploy/dev/prepare

@@ -12,6 +12,7 @@ mod erase;
 mod error;
 mod expire;
 mod list;
+mod look_back;
 mod mailbox;
 mod message_id;
 mod pause;

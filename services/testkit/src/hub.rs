@@ -84,12 +84,23 @@ impl TestHubBuilder {
     }
 
     async fn configure(self) -> (Config, Database) {
+        let database = Database::create().await;
+        // Whoever brings a database of their own has set it already.
+        let is_given = self.variables.contains_key("HUB_DATABASE_URL");
+        let builder = if is_given {
+            self
+        } else {
+            self.set("HUB_DATABASE_URL", &database.url)
+        };
+        (builder.config(), database)
+    }
+
+    /// The configuration alone, for a hub that is put together elsewhere.
+    pub(crate) fn config(self) -> Config {
         ma2h_hub::install_tls_provider();
         let run = Run::current();
         let certificates = certificates::of_this_run();
-        let database = Database::create().await;
         let own = [
-            ("HUB_DATABASE_URL", database.url.clone()),
             ("HUB_NATS_URL", run.nats.clone()),
             ("HUB_NATS_PREFIX", format!("TEST_{}", crate::unique())),
             ("HUB_TLS_CERT_FILE", certificates.server.display().to_string()),
@@ -110,7 +121,7 @@ impl TestHubBuilder {
             .collect();
         variables.extend(own.map(|(name, value)| (name.to_owned(), value)));
         variables.extend(self.variables);
-        (Config::load(variables).expect("a hub's configuration"), database)
+        Config::load(variables).expect("a hub's configuration")
     }
 }
 

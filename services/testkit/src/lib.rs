@@ -10,6 +10,7 @@
 #![allow(clippy::disallowed_methods, reason = "tests call the hub from outside")]
 
 pub mod browser;
+pub mod campaign;
 pub mod certificates;
 pub mod client;
 pub mod collector;
@@ -20,6 +21,7 @@ pub mod envelope;
 pub mod eventually;
 pub mod hub;
 pub mod processes;
+pub mod proxy;
 pub mod run;
 pub mod sink;
 

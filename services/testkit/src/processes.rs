@@ -108,18 +108,15 @@ pub fn program() -> PathBuf {
     if let Some(path) = std::env::var_os("CARGO_BIN_EXE_ma2h-hub") {
         return path.into();
     }
-    // A test's own program is in `target/<profile>/deps`, the binaries one folder up.
+    // Beside this program, which is one of the binaries; or one folder up, where it is a test in `target/<profile>/deps`.
     let test = std::env::current_exe().expect("find this test's program");
-    let program = test
-        .ancestors()
-        .nth(2)
-        .map(|folder| folder.join("ma2h-hub"))
-        .filter(|path| path.exists());
+    let mut folders = test.ancestors().skip(1).take(2);
+    let program = folders.find_map(|folder| Some(folder.join("ma2h-hub")).filter(|path| path.exists()));
     program.unwrap_or_else(|| panic!("no ma2h-hub beside {}: build it first", test.display()))
 }
 
 /// A port that no other hub of this process is given.
-fn reserve_port() -> u16 {
+pub(crate) fn reserve_port() -> u16 {
     static TAKEN: Mutex<Vec<u16>> = Mutex::new(Vec::new());
     let mut taken = TAKEN.lock().unwrap_or_else(PoisonError::into_inner);
     let port = ports::free(&taken).expect("find a free port");
@@ -128,7 +125,7 @@ fn reserve_port() -> u16 {
 }
 
 /// Tells every tier where the others are.
-fn connected(config: &Config, ports: &[(Tier, Vec<u16>)]) -> Config {
+pub(crate) fn connected(config: &Config, ports: &[(Tier, Vec<u16>)]) -> Config {
     let mut config = config.clone();
     for (tier, ports) in ports {
         let urls: Vec<String> = ports
@@ -147,7 +144,8 @@ fn connected(config: &Config, ports: &[(Tier, Vec<u16>)]) -> Config {
     config
 }
 
-fn listening(config: &Config, tier: Tier, port: u16) -> Config {
+/// Tells one tier where it listens.
+pub(crate) fn listening(config: &Config, tier: Tier, port: u16) -> Config {
     let mut config = config.clone();
     let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
     match tier {

@@ -19,6 +19,7 @@ pub struct TierProcess {
     program: PathBuf,
     config: Config,
     log: PathBuf,
+    env: Vec<(String, String)>,
     child: Option<Child>,
 }
 
@@ -30,8 +31,14 @@ impl TierProcess {
             program,
             config,
             log,
+            env: Vec::new(),
             child: None,
         }
+    }
+
+    /// Adds to the environment of its next start, beside its configuration.
+    pub fn set_env(&mut self, env: Vec<(String, String)>) {
+        self.env = env;
     }
 
     /// Starts it and returns its process id.
@@ -41,6 +48,7 @@ impl TierProcess {
         let launch = Launch::new(&self.program)
             .args([self.tier.as_str()])
             .env(self.config.to_env())
+            .env(self.env.iter().cloned())
             .log(log);
         let child = Child::spawn(launch, Signal::Terminate)
             .with_context(|| format!("start {}", self.program.display()))?;

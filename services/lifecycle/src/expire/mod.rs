@@ -12,6 +12,7 @@ use ma2h::envelope::Resolution;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
+use crate::look_back::LookBack;
 use crate::pause::Pause;
 use crate::statement::Statement;
 use crate::tier::Tier;
@@ -90,38 +91,42 @@ impl Tier {
     /// Looks for overdue messages until shutdown.
     pub(crate) async fn sweep(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
+        let mut look_back = LookBack::default();
         while pause.unless(&shutdown).await {
-            self.sweep_once(&shutdown).await;
-        }
-    }
-
-    /// Expires chunk after chunk, until one is not full.
-    async fn sweep_once(&self, shutdown: &Shutdown) {
-        let batch_max = self.config.lifecycle.sweep_batch_max;
-        while !shutdown.is_triggered() {
-            let swept = match db::retry(|| self.expire_chunk(batch_max)).await {
-                Ok(swept) => swept,
-                Err(error) => {
-                    db::report(&error);
-                    if !error.is_unavailable() {
-                        self.expire_singly(batch_max).await;
-                    }
-                    return;
-                }
-            };
-            if swept < usize::try_from(batch_max).unwrap_or(usize::MAX) {
-                return;
+            if !self.sweep_once(look_back.next_ms(), &shutdown).await {
+                look_back.forget();
             }
         }
     }
 
+    /// Expires chunk after chunk, until one is not full. Whether none failed.
+    async fn sweep_once(&self, look_back_ms: i64, shutdown: &Shutdown) -> bool {
+        let batch_max = self.config.lifecycle.sweep_batch_max;
+        while !shutdown.is_triggered() {
+            let swept = match db::retry(|| self.expire_chunk(batch_max, look_back_ms)).await {
+                Ok(swept) => swept,
+                Err(error) => {
+                    db::report(&error);
+                    if !error.is_unavailable() {
+                        self.expire_singly(batch_max, look_back_ms).await;
+                    }
+                    return false;
+                }
+            };
+            if swept < usize::try_from(batch_max).unwrap_or(usize::MAX) {
+                break;
+            }
+        }
+        true
+    }
+
     /// Takes a chunk nobody else has in hand and expires it.
-    async fn expire_chunk(&self, batch_max: u32) -> Result<usize, db::Error> {
+    async fn expire_chunk(&self, batch_max: u32, look_back_ms: i64) -> Result<usize, db::Error> {
         let mut client = OVERDUE.connection(&self.pool).await?;
         let overdue = client.prepare_cached(OVERDUE.sql).await.during(OVERDUE.name)?;
         let transaction = client.transaction().await.during(OVERDUE.name)?;
         let rows = transaction
-            .query(&overdue, &[&i64::from(batch_max)])
+            .query(&overdue, &[&i64::from(batch_max), &look_back_ms])
             .await
             .during(OVERDUE.name)?;
         let chunk = Chunk::of(&rows).during(OVERDUE.name)?;
@@ -141,8 +146,11 @@ impl Tier {
     }
 
     /// After a chunk that failed as a whole: what can be expired is, and the row that cannot stands alone in the log.
-    async fn expire_singly(&self, batch_max: u32) {
-        let chunk = match OVERDUE.rows(&self.pool, &[&i64::from(batch_max)]).await {
+    async fn expire_singly(&self, batch_max: u32, look_back_ms: i64) {
+        let chunk = match OVERDUE
+            .rows(&self.pool, &[&i64::from(batch_max), &look_back_ms])
+            .await
+        {
             Ok(rows) => Chunk::of(&rows).during(OVERDUE.name),
             Err(error) => Err(error),
         };

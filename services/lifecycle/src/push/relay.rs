@@ -13,6 +13,7 @@ use tokio_postgres::types::Type;
 
 use super::{BACKLOG, RELAY};
 use crate::announce::publish;
+use crate::look_back::LookBack;
 use crate::pause::Pause;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
@@ -31,23 +32,25 @@ impl Tier {
             Duration::from_millis(lifecycle.relay_interval_ms),
             Duration::from_millis(lifecycle.republish_after_ms),
         );
+        let (mut look_back, mut count_back) = (LookBack::default(), LookBack::default());
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
             if let Err(error) = self.release(&jobs).await {
                 db::report(&error);
             }
-            match self.relay_once(&jobs, &shutdown).await {
+            match self.relay_once(&jobs, &mut look_back, &shutdown).await {
                 Ok(true) => refused.reset(),
                 // Each chunk that is not taken was rewritten for nothing.
                 Ok(false) => pause_for(refused.next_delay(), &shutdown).await,
                 Err(error) => {
+                    look_back.forget();
                     db::report(&error);
                     continue;
                 }
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
-                if let Err(error) = self.count_backlog().await {
+                if let Err(error) = self.count_backlog(count_back.next_ms()).await {
                     db::report(&error);
                 }
             }
@@ -57,38 +60,51 @@ impl Tier {
     /// Publishes chunk after chunk, until one is not full or the queue is; says whether NATS took all it was given. While
     /// NATS is away no row is touched: nothing can be published. What is in a queue that is merely slow is not lost, and is
     /// not published a second time.
-    async fn relay_once(&self, jobs: &Jobs, shutdown: &Shutdown) -> Result<bool, db::Error> {
+    async fn relay_once(
+        &self,
+        jobs: &Jobs,
+        look_back: &mut LookBack,
+        shutdown: &Shutdown,
+    ) -> Result<bool, db::Error> {
         let lifecycle = &self.config.lifecycle;
+        let look_back_ms = look_back.next_ms();
         let Some(waiting) = jobs.waiting().await else {
+            look_back.forget();
             return Ok(true);
         };
         let mut room = u64::from(lifecycle.relay_queue_max).saturating_sub(waiting);
         while room > 0 && !shutdown.is_triggered() {
             let chunk_max = room.min(u64::from(lifecycle.relay_batch_max));
-            let owed = self.take_due(bigint(chunk_max)).await?;
+            let owed = self.take_due(bigint(chunk_max), look_back_ms).await?;
             let count = u64::try_from(owed.len()).unwrap_or(u64::MAX);
             metrics::counter!("hub_lifecycle_pushes_relayed_total").increment(count);
             if !publish(jobs, &owed).await {
                 return Ok(false);
             }
             if count < chunk_max {
-                break;
+                return Ok(true);
             }
             room = room.saturating_sub(count);
         }
+        // What there was no room for grows old meanwhile.
+        look_back.forget();
         Ok(true)
     }
 
     /// Takes at most so many pushes whose job shall be published now.
-    async fn take_due(&self, count_max: i64) -> Result<Vec<PushJob>, db::Error> {
+    async fn take_due(&self, count_max: i64, look_back_ms: i64) -> Result<Vec<PushJob>, db::Error> {
         let republish_after_ms = self.republish_after_ms();
-        let values: TypedValues<'_> = &[(&count_max, Type::INT8), (&republish_after_ms, Type::INT8)];
+        let values: TypedValues<'_> = &[
+            (&count_max, Type::INT8),
+            (&republish_after_ms, Type::INT8),
+            (&look_back_ms, Type::INT8),
+        ];
         let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
         rows.iter().map(job).collect::<Result<_, _>>().during(RELAY.name)
     }
 
-    async fn count_backlog(&self) -> Result<(), db::Error> {
-        let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX]).await? else {
+    async fn count_backlog(&self, look_back_ms: i64) -> Result<(), db::Error> {
+        let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX, &look_back_ms]).await? else {
             return Ok(());
         };
         for name in ["owed", "late", "held"] {

@@ -12,6 +12,7 @@ use hub_platform::shutdown::Shutdown;
 use tokio_postgres::types::Type;
 
 use crate::erase;
+use crate::look_back::LookBack;
 use crate::pause::Pause;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
@@ -45,21 +46,25 @@ impl Tier {
     /// Looks for messages and keys whose time is over until shutdown.
     pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
+        let mut look_back = LookBack::default();
         while pause.unless(&shutdown).await {
-            if let Err(error) = self.retain_messages(&shutdown).await {
+            let look_back_ms = look_back.next_ms();
+            if let Err(error) = self.retain_messages(look_back_ms, &shutdown).await {
+                look_back.forget();
                 db::report(&error);
             }
-            if let Err(error) = self.purge_keys(&shutdown).await {
+            if let Err(error) = self.purge_keys(look_back_ms, &shutdown).await {
+                look_back.forget();
                 db::report(&error);
             }
         }
     }
 
     /// Chunk after chunk, until one is not full.
-    async fn retain_messages(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn retain_messages(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = usize::try_from(self.config.lifecycle.sweep_batch_max).unwrap_or(usize::MAX);
         while !shutdown.is_triggered() {
-            let taken = db::retry(|| self.retain_chunk()).await?;
+            let taken = db::retry(|| self.retain_chunk(look_back_ms)).await?;
             for (account, message_id) in taken.close.names() {
                 self.announcer
                     .wake(account, WakeKind::DeliveryUpdated, message_id, EXPIRED);
@@ -73,7 +78,7 @@ impl Tier {
     }
 
     /// Takes a chunk nobody else has in hand, and does with each message what its time says.
-    async fn retain_chunk(&self) -> Result<Taken, db::Error> {
+    async fn retain_chunk(&self, look_back_ms: i64) -> Result<Taken, db::Error> {
         let config = &self.config.lifecycle;
         let mut client = TAKE.connection(&self.pool).await?;
         let transaction = client.transaction().await.during(TAKE.name)?;
@@ -81,6 +86,7 @@ impl Tier {
             (&bigint(config.retention_seconds), Type::INT8),
             (&bigint(config.retention_grace_seconds), Type::INT8),
             (&i64::from(config.sweep_batch_max), Type::INT8),
+            (&look_back_ms, Type::INT8),
         ];
         let rows = transaction
             .query_typed(TAKE.sql, values)
@@ -119,11 +125,15 @@ impl Tier {
     }
 
     /// Chunk after chunk, until one is not full.
-    async fn purge_keys(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn purge_keys(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
         let postponed_ms = i64::try_from(KEY_POSTPONED.as_millis()).unwrap_or(i64::MAX);
         while !shutdown.is_triggered() {
-            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&postponed_ms, Type::INT8)];
+            let values: TypedValues<'_> = &[
+                (&batch_max, Type::INT8),
+                (&postponed_ms, Type::INT8),
+                (&look_back_ms, Type::INT8),
+            ];
             let rows = db::retry(|| PURGE_KEYS.rows_planned(&self.pool, values)).await?;
             let Some(row) = rows.first() else {
                 break;

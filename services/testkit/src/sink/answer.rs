@@ -45,6 +45,15 @@ impl Answer {
         }
     }
 
+    /// The status that the other side gets in the end, if it gets one.
+    pub fn status(&self) -> Option<u16> {
+        match self {
+            Self::Status(status) | Self::With { status, .. } => Some(*status),
+            Self::After(_, then) => then.status(),
+            Self::Hang | Self::Close => None,
+        }
+    }
+
     /// This answer, `delay` later.
     #[must_use]
     pub fn after(self, delay: Duration) -> Self {

@@ -31,6 +31,8 @@ pub struct Received {
     pub body: Bytes,
     /// When all of it was there.
     pub at: OffsetDateTime,
+    /// What it is answered.
+    pub answer: Answer,
 }
 
 impl Received {
@@ -117,6 +119,13 @@ impl CallbackSink {
     /// Answers every request from now on with this, once the ones in turn are used up.
     pub fn always(&self, answer: Answer) {
         self.shared.script().otherwise = answer;
+    }
+
+    /// Answers every request from now on well, also if others were in turn.
+    pub fn recover(&self) {
+        let mut script = self.shared.script();
+        script.next.clear();
+        script.otherwise = Answer::Status(204);
     }
 
     /// Everything that came in so far.

@@ -92,6 +92,7 @@ async fn handle(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
         headers: head.headers,
         body,
         at: OffsetDateTime::now_utc(),
+        answer: answer.clone(),
     });
     respond(answer).await
 }

@@ -1,0 +1,103 @@
+//! Somebody holds an old snapshot, a backup or a report: what the passes of the queues have dealt with since cannot be
+//! vacuumed away, and must cost them nothing.
+
+use hub_platform::db::Tier;
+use hub_testkit::database::Database;
+use ma2h_hub::tiers;
+use serde_json::Value;
+use tokio_postgres::Client;
+
+/// Rows that are dealt with while the snapshot is held.
+const ROWS: u32 = 20_000;
+/// Blocks that a pass with nothing to do may touch.
+const BLOCKS_MAX: u64 = 60;
+
+/// Rows that came due an hour ago and were dealt with since: ended, settled, erased.
+const FILL: &str = "
+    INSERT INTO lifecycle.pushes (
+        account, message_id, state, generation, attempts, started_at, attempt_at, due_at, traceparent)
+    SELECT 'acme', 'msg_' || n, 'due', 1, 0, NULL, now(), now() - interval '1 hour', ''
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.messages (account, message_id, agent, kind, status, accepted_at, expires_at)
+    SELECT 'acme', 'msg_' || n, 'a', 'ask', 'open', now(), now() - interval '1 hour'
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.messages (account, message_id, agent, kind, status, accepted_at, terminal_at)
+    SELECT 'acme', 'old_' || n, 'a', 'notify', 'delivered', now(), now() - interval '40 days'
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.idempotency (account, agent, key_hash, message_id, digest, expires_at)
+    SELECT 'acme', 'a', sha256(n::text::bytea), 'msg_' || n, sha256('d'), now() - interval '1 hour'
+    FROM generate_series(1, ROWS) AS n";
+const DEAL_WITH: &str = "
+    UPDATE lifecycle.pushes SET state = 'delivered';
+    UPDATE lifecycle.messages
+    SET status = 'declined', terminal_at = now(), resolution_id = 'res_1', actor = 'human:h', detail = '{}'
+    WHERE status = 'open';
+    DELETE FROM lifecycle.messages WHERE message_id LIKE 'old_%';
+    DELETE FROM lifecycle.idempotency";
+
+/// Each pass with its values: how many rows it takes, what else it is told, and how far back it looks.
+fn passes(look_back_ms: i64) -> [(&'static str, String); 5] {
+    [
+        ("relay pushes", format!("500, 10000, {look_back_ms}")),
+        ("count owed pushes", format!("10000, {look_back_ms}")),
+        ("take overdue messages", format!("500, {look_back_ms}")),
+        (
+            "take ended messages",
+            format!("2592000, 86400, 500, {look_back_ms}"),
+        ),
+        ("purge keys", format!("500, 3600000, {look_back_ms}")),
+    ]
+}
+
+#[tokio::test]
+async fn a_pass_steps_over_nothing_that_an_old_snapshot_keeps() {
+    let database = Database::create().await;
+    let client = database.connect().await;
+    let holder = database.connect().await;
+    client
+        .batch_execute(&FILL.replace("ROWS", &ROWS.to_string()))
+        .await
+        .unwrap();
+    holder
+        .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM lifecycle.pushes")
+        .await
+        .unwrap();
+    client.batch_execute(DEAL_WITH).await.unwrap();
+    client
+        .batch_execute("VACUUM ANALYZE lifecycle.pushes, lifecycle.messages, lifecycle.idempotency")
+        .await
+        .unwrap();
+    client.batch_execute("SET enable_seqscan = off").await.unwrap();
+
+    let (usual_ms, whole_ms) = (120_000, 3_000_000_000_000);
+    for ((name, usual), (_, whole)) in passes(usual_ms).into_iter().zip(passes(whole_ms)) {
+        let whole = blocks(&client, name, &whole).await;
+        assert!(
+            whole > BLOCKS_MAX,
+            "{name}: the snapshot keeps nothing, {whole} blocks"
+        );
+        let usual = blocks(&client, name, &usual).await;
+        assert!(
+            usual <= BLOCKS_MAX,
+            "{name}: {usual} blocks, and {whole} for a whole look"
+        );
+    }
+    drop(holder);
+}
+
+/// Blocks that a statement of lifecycle touches with these values.
+async fn blocks(client: &Client, name: &str, values: &str) -> u64 {
+    let statements = tiers::statements(Tier::Lifecycle);
+    let (_, sql) = statements.iter().find(|(other, _)| *other == name).unwrap();
+    let explain = format!(
+        "PREPARE pass AS {sql};\nEXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE pass({values});\nDEALLOCATE pass"
+    );
+    let messages = client.simple_query(&explain).await.unwrap();
+    let plan = messages.iter().find_map(|message| match message {
+        tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
+        _ => None,
+    });
+    let plan: Value = serde_json::from_str(plan.unwrap()).unwrap();
+    let touched = |kind: &str| plan[0]["Plan"][kind].as_u64().unwrap_or_default();
+    touched("Shared Hit Blocks") + touched("Shared Read Blocks")
+}

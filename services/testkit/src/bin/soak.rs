@@ -1,0 +1,33 @@
+//! Holds an old snapshot open under load, and reports what the hub's statements cost before, then and after: `make soak`.
+
+use std::time::Duration;
+
+use clap::Parser;
+use hub_testkit::campaign::soak::{Options, run};
+
+/// Shows that the queues stay cheap while vacuum can remove nothing.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// How long the snapshot is held.
+    #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1440))]
+    minutes: u64,
+    /// How long costs are measured, each time.
+    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    window_seconds: u64,
+    /// Messages whose life is under way at once.
+    #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    at_once: u32,
+}
+
+#[tokio::main]
+async fn main() -> anyhow::Result<()> {
+    let arguments = Arguments::parse();
+    let options = Options {
+        held: Duration::from_secs(arguments.minutes * 60),
+        window: Duration::from_secs(arguments.window_seconds),
+        at_once: arguments.at_once as usize,
+    };
+    println!("{}", run(&options).await?);
+    Ok(())
+}
