@@ -1,7 +1,7 @@
-//! The delivery tier: all that leaves the hub for an agent.
+//! The delivery tier: all that leaves the hub for an agent, or for an account's own client.
 //!
-//! It keeps the agents' secrets sealed, knows which hosts may be called back, signs Responses and pushes them. What is
-//! owed, and what a failed attempt means, lifecycle decides.
+//! It keeps their secrets sealed, knows which hosts may be called back, signs Responses, directives and acknowledgements and
+//! pushes them. What is owed, and what a failed attempt means, lifecycle decides.
 
 mod drain;
 mod error;
@@ -15,6 +15,7 @@ pub mod rotation;
 mod service;
 mod sweep;
 pub mod vault;
+pub mod webhooks;
 mod worker;
 
 use std::sync::Arc;
@@ -41,6 +42,7 @@ use hosts::{Hosts, Verifier};
 use keys::{EntryKeys, HubKeys};
 use service::Service;
 use vault::{Keyring, Vault};
+use webhooks::Webhooks;
 use worker::{Tools, Worker};
 
 /// The migrations of schema `delivery`, oldest first: name and SQL.
@@ -58,6 +60,7 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             "V3__host_health",
             include_str!("../migrations/V3__host_health.sql"),
         ),
+        ("V4__webhooks", include_str!("../migrations/V4__webhooks.sql")),
     ]
 }
 
@@ -67,6 +70,7 @@ pub fn statements() -> Vec<(&'static str, &'static str)> {
         vault::STATEMENTS,
         keys::STATEMENTS,
         hosts::STATEMENTS,
+        webhooks::STATEMENTS,
         health::STATEMENTS,
         forget::STATEMENTS,
         worker::STATEMENTS,
@@ -119,6 +123,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         entry_keys,
         drains,
         hosts: Hosts::new(pool.clone()),
+        webhooks: Webhooks::new(pool.clone()),
         verifier: Verifier::new(&config, pool.clone(), guard.clone()),
         guard,
         forgetting: Forgetting::new(pool.clone()),

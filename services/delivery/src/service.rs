@@ -1,16 +1,18 @@
-//! The gRPC surface: administration of what leaves for an agent. Secrets go in and never come out.
+//! The gRPC surface: administration of what leaves for an agent, or an account's own client. Secrets go in and never come out.
 
 use hub_platform::ids;
 use hub_proto::delivery::delivery_server::Delivery;
 use hub_proto::delivery::{
     CallbackHost, DeleteCallbackHostReply, DeleteCallbackHostRequest, DeleteSecretReply, DeleteSecretRequest,
-    DrainReply, DrainRequest, EntryKey, ForgetAccountReply, ForgetAccountRequest, ForgetAgentReply,
-    ForgetAgentRequest, GetEntryKeyRequest, HostPause, ListCallbackHostsReply, ListCallbackHostsRequest,
-    ListSecretsReply, ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest,
-    PauseCallbackHostReply, PauseCallbackHostRequest, PutCallbackHostRequest, PutEntryKeyRequest,
-    PutSecretReply, PutSecretRequest, ResumeCallbackHostReply, ResumeCallbackHostRequest, Secret, SigningKey,
-    VerifyCallbackHostRequest,
+    DeleteWebhookReply, DeleteWebhookRequest, DrainReply, DrainRequest, EntryKey, ForgetAccountReply,
+    ForgetAccountRequest, ForgetAgentReply, ForgetAgentRequest, GetEntryKeyRequest, GetWebhookReply,
+    GetWebhookRequest, HostPause, ListCallbackHostsReply, ListCallbackHostsRequest, ListSecretsReply,
+    ListSecretsRequest, ListSigningKeysReply, ListSigningKeysRequest, PauseCallbackHostReply,
+    PauseCallbackHostRequest, PutCallbackHostRequest, PutEntryKeyRequest, PutSecretReply, PutSecretRequest,
+    PutWebhookReply, PutWebhookRequest, ResumeCallbackHostReply, ResumeCallbackHostRequest, Secret,
+    SigningKey, VerifyCallbackHostRequest, Webhook,
 };
+use ma2h::callback::Callback;
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
 use zeroize::Zeroizing;
@@ -22,13 +24,15 @@ use crate::guard::Guard;
 use crate::health::{Health, Paused};
 use crate::hosts::{self, HostName, Hosts, Verifier};
 use crate::keys::{EntryKeyInfo, EntryKeys, HubKeys};
-use crate::vault::{Reference, SecretInfo, Vault, agent_owner};
+use crate::vault::{Reference, SecretInfo, Vault, owner};
+use crate::webhooks::Webhooks;
 
 /// Answers the gateway.
 pub(crate) struct Service {
     pub(crate) vault: Vault,
     pub(crate) entry_keys: EntryKeys,
     pub(crate) hosts: Hosts,
+    pub(crate) webhooks: Webhooks,
     pub(crate) verifier: Verifier,
     pub(crate) guard: Guard,
     pub(crate) forgetting: Forgetting,
@@ -63,7 +67,7 @@ impl Delivery for Service {
     ) -> Result<Response<ListSecretsReply>, Status> {
         let ListSecretsRequest { account, agent } = request.into_inner();
         check_owner(&account, &agent)?;
-        let secrets = self.vault.list(&account, &agent_owner(&agent)).await?;
+        let secrets = self.vault.list(&account, &owner(&agent)).await?;
         Ok(Response::new(ListSecretsReply {
             secrets: secrets.into_iter().map(Into::into).collect(),
         }))
@@ -93,7 +97,7 @@ impl Delivery for Service {
             secret,
         } = request.into_inner();
         let secret = secret.map(Zeroizing::new);
-        check_owner(&account, &agent)?;
+        check_agent(&account, &agent)?;
         let algorithm = alg.parse().map_err(CallError::Refused)?;
         let secret = secret.as_ref().map(|secret| secret.as_str());
         let key = self.entry_keys.put(&account, &agent, algorithm, secret).await?;
@@ -105,7 +109,7 @@ impl Delivery for Service {
         request: Request<GetEntryKeyRequest>,
     ) -> Result<Response<EntryKey>, Status> {
         let GetEntryKeyRequest { account, agent } = request.into_inner();
-        check_owner(&account, &agent)?;
+        check_agent(&account, &agent)?;
         Ok(Response::new(self.entry_keys.get(&account, &agent).await?.into()))
     }
 
@@ -197,12 +201,58 @@ impl Delivery for Service {
         Ok(Response::new(DeleteCallbackHostReply {}))
     }
 
+    async fn put_webhook(
+        &self,
+        request: Request<PutWebhookRequest>,
+    ) -> Result<Response<PutWebhookReply>, Status> {
+        let PutWebhookRequest {
+            account,
+            agent,
+            webhook,
+        } = request.into_inner();
+        check_owner(&account, &agent)?;
+        let webhook = webhook.ok_or_else(|| CallError::from(Problem::validation("webhook: required")))?;
+        let to = Callback {
+            url: webhook.url,
+            scheme: webhook.scheme.parse().map_err(CallError::Refused)?,
+            credential_ref: webhook.credential_ref,
+        };
+        self.webhooks.put(&account, &agent, &to).await?;
+        Ok(Response::new(PutWebhookReply {}))
+    }
+
+    async fn get_webhook(
+        &self,
+        request: Request<GetWebhookRequest>,
+    ) -> Result<Response<GetWebhookReply>, Status> {
+        let GetWebhookRequest { account, agent } = request.into_inner();
+        check_owner(&account, &agent)?;
+        let to = self.webhooks.get(&account, &agent).await?;
+        Ok(Response::new(GetWebhookReply {
+            webhook: to.map(|to| Webhook {
+                url: to.url,
+                scheme: to.scheme.as_str().to_owned(),
+                credential_ref: to.credential_ref,
+            }),
+        }))
+    }
+
+    async fn delete_webhook(
+        &self,
+        request: Request<DeleteWebhookRequest>,
+    ) -> Result<Response<DeleteWebhookReply>, Status> {
+        let DeleteWebhookRequest { account, agent } = request.into_inner();
+        check_owner(&account, &agent)?;
+        self.webhooks.delete(&account, &agent).await?;
+        Ok(Response::new(DeleteWebhookReply {}))
+    }
+
     async fn forget_agent(
         &self,
         request: Request<ForgetAgentRequest>,
     ) -> Result<Response<ForgetAgentReply>, Status> {
         let ForgetAgentRequest { account, agent } = request.into_inner();
-        check_owner(&account, &agent)?;
+        check_agent(&account, &agent)?;
         self.forgetting.agent(&account, &agent).await?;
         self.health.prune(&account).await?;
         Ok(Response::new(ForgetAgentReply {}))
@@ -233,19 +283,27 @@ impl Delivery for Service {
 
     async fn drain(&self, request: Request<DrainRequest>) -> Result<Response<DrainReply>, Status> {
         let request = request.into_inner();
-        check_owner(&request.account, &request.agent)?;
+        check_agent(&request.account, &request.agent)?;
         Ok(Response::new(self.drains.drain(request).await?))
     }
 }
 
 fn reference(account: &str, agent: &str, name: &str) -> Result<Reference, CallError> {
     check_owner(account, agent)?;
-    Ok(Reference::of_agent(account, agent, name)?)
+    Ok(Reference::of(account, agent, name)?)
 }
 
-fn check_owner(account: &str, agent: &str) -> Result<(), CallError> {
+fn check_agent(account: &str, agent: &str) -> Result<(), CallError> {
     ids::check("account", account)?;
     Ok(ids::check("agent", agent)?)
+}
+
+/// An agent, or the account itself.
+fn check_owner(account: &str, agent: &str) -> Result<(), CallError> {
+    match agent {
+        "" => Ok(ids::check("account", account)?),
+        agent => check_agent(account, agent),
+    }
 }
 
 impl From<SecretInfo> for Secret {

@@ -80,6 +80,7 @@ pub fn migrations() -> TierMigrations {
                 "V8__held_pushes",
                 include_str!("../migrations/V8__held_pushes.sql"),
             ),
+            ("V9__push_kinds", include_str!("../migrations/V9__push_kinds.sql")),
         ],
     }
 }

@@ -12,6 +12,10 @@ use host::check_host;
 
 use crate::error::Problem;
 
+/// Bytes of a webhook's URL.
+const WEBHOOK_URL_BYTES_MAX: usize = 2048;
+const NOT_HTTPS: &str = "expected an https url";
+
 /// How the pushed request authenticates itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AuthScheme {
@@ -34,7 +38,7 @@ impl AuthScheme {
     }
 
     /// The member of `auth` that names the credential.
-    pub(crate) fn reference_name(self) -> &'static str {
+    pub fn reference_name(self) -> &'static str {
         match self {
             AuthScheme::Hmac => "secret_ref",
             AuthScheme::Bearer | AuthScheme::ApiKey => "token_ref",
@@ -57,7 +61,7 @@ impl FromStr for AuthScheme {
     }
 }
 
-/// A push that the agent asked for. A `pull` callback is none.
+/// A push that the agent asked for, or where a webhook is. A `pull` callback is none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callback {
     /// As sent: the signature binds this text.
@@ -72,12 +76,32 @@ pub struct Callback {
 /// (a credential in the open) and without a fragment (never sent, yet signed). A URL parser repairs what it can; what
 /// needs repair is refused, since the text is what is signed.
 pub fn check_url(text: &str) -> Result<Url, Problem> {
-    let refused = |why: &str| Err(Problem::invalid_field(format!("callback.url: {why}")));
+    read_url(text).map_err(|why| Problem::invalid_field(format!("callback.url: {why}")))
+}
+
+/// Checks the `url` of a webhook, which must be the same. Only a development hub sends in the open (§9.4).
+pub fn check_webhook_url(text: &str, http_allowed: bool) -> Result<(), Problem> {
+    let refused = |why: &str| Problem::invalid_field(format!("url: {why}"));
+    if text.len() > WEBHOOK_URL_BYTES_MAX {
+        return Err(refused(&format!(
+            "expected at most {WEBHOOK_URL_BYTES_MAX} bytes"
+        )));
+    }
+    let url = read_url(text).map_err(|why| refused(&why))?;
+    if url.scheme() == "https" || http_allowed {
+        return Ok(());
+    }
+    Err(refused(NOT_HTTPS))
+}
+
+/// The URL, or what is wrong with it.
+fn read_url(text: &str) -> Result<Url, String> {
+    let refused = |why: &str| Err(why.to_owned());
     let Ok(url) = Url::parse(text) else {
         return refused("expected an absolute url");
     };
     if !matches!(url.scheme(), "https" | "http") {
-        return refused("expected an https url");
+        return refused(NOT_HTTPS);
     }
     let authority = text
         .get(url.scheme().len()..)
@@ -105,12 +129,12 @@ pub fn check_https(text: &str) -> Result<(), Problem> {
     if check_url(text)?.scheme() == "https" {
         return Ok(());
     }
-    Err(Problem::invalid_field("callback.url: expected an https url"))
+    Err(Problem::invalid_field(format!("callback.url: {NOT_HTTPS}")))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{check_https, check_url};
+    use super::{WEBHOOK_URL_BYTES_MAX, check_https, check_url, check_webhook_url};
     use crate::error::ErrorCode;
 
     #[test]
@@ -161,6 +185,24 @@ mod tests {
             assert!(problem.message.starts_with("callback.url: "), "{url:?}");
             assert!(problem.message.contains(why), "{url:?}: {}", problem.message);
         }
+    }
+
+    #[test]
+    fn what_is_no_webhook_url() {
+        let refused = |url: &str, http_allowed| {
+            let problem = check_webhook_url(url, http_allowed).unwrap_err();
+            assert_eq!(problem.code, ErrorCode::InvalidField, "{url:?}");
+            problem.message
+        };
+        assert!(check_webhook_url("https://agent.example/inbox", false).is_ok());
+        assert!(check_webhook_url("http://agent.example/inbox", true).is_ok());
+        assert_eq!(
+            refused("http://agent.example/inbox", false),
+            "url: expected an https url"
+        );
+        assert!(refused("https://user@agent.example/", true).starts_with("url: must not carry"));
+        let long = format!("https://agent.example/{}", "x".repeat(WEBHOOK_URL_BYTES_MAX));
+        assert!(refused(&long, true).contains("at most"));
     }
 
     #[test]

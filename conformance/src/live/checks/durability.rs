@@ -12,6 +12,8 @@ use crate::live::registry::{Check, check};
 use crate::live::stage::{Scene, Stage, pause};
 use crate::live::verdict::{Proof, Tried, Verdict, equal, skipped};
 
+use super::webhook;
+
 const TIERS: [&str; 4] = ["gateway", "lifecycle", "delivery", "presence"];
 
 pub(super) fn checks() -> Vec<Check> {
@@ -21,6 +23,7 @@ pub(super) fn checks() -> Vec<Check> {
         check("3.1", what_was_told_outlives_a_kill),
         check("3.1", what_is_owed_to_a_callback_outlives_a_kill).of(Leg::Push),
         check("3.1", a_directive_outlives_a_kill).of(Leg::Inbound),
+        check("3.1", what_is_owed_to_a_webhook_outlives_a_kill).of(Leg::Webhook),
         check("3.1", mail_and_a_lease_outlive_a_kill).of(Leg::InterAgent),
     ]
     .into_iter()
@@ -130,6 +133,22 @@ async fn what_is_owed_to_a_callback_outlives_a_kill(stage: Arc<Stage>) -> Proof 
     equal(
         "in_reply_to",
         &scene.verified(&pushes[1])?["in_reply_to"],
+        id.as_str(),
+    )
+}
+
+/// A directive is tried again as well.
+async fn what_is_owed_to_a_webhook_outlives_a_kill(stage: Arc<Stage>) -> Proof {
+    pids(&stage, &TIERS)?;
+    let (fleet, receiver) = webhook::hooked(&stage).await?;
+    receiver.then([Answer::Status(503)]);
+    let id = fleet.directed("Owed over a kill").await?;
+    receiver.push().await?;
+    kill(&stage).await?;
+    let pushes = receiver.pushes(2).await?;
+    equal(
+        "id",
+        webhook::directive(&pushes[1])?.ack_key()?.as_str(),
         id.as_str(),
     )
 }

@@ -31,7 +31,7 @@ pub(super) fn checks() -> Vec<Check> {
 }
 
 /// A fleet whose worker has a webhook.
-async fn hooked(stage: &Stage) -> Tried<(Fleet, Receiver)> {
+pub(super) async fn hooked(stage: &Stage) -> Tried<(Fleet, Receiver)> {
     let fleet = stage.fleet().await?;
     let receiver = stage.receiver().await?;
     let worker = &fleet.worker.agent.id;
@@ -49,7 +49,7 @@ async fn hooked(stage: &Stage) -> Tried<(Fleet, Receiver)> {
 }
 
 /// The directive that a push holds, as a drain would give it.
-fn directive(push: &Push) -> Tried<Drained> {
+pub(super) fn directive(push: &Push) -> Tried<Drained> {
     let body = push.json()?;
     let Some(payload) = body.get("directive") else {
         return Err(Verdict::Failed(format!("no directive in {body}")));

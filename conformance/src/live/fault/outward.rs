@@ -23,6 +23,8 @@ pub(super) static FAULTS: &[Fault] = &[
             "push/an-hmac-push-is-signed-with-its-secret",
             "push/a-bearer-push-carries-its-token-and-is-signed",
             "push/a-task-without-detail-is-signed-too",
+            "webhook/a-directive-is-pushed-to-the-webhook-and-signed",
+            "acks/a-pushed-acknowledgement-is-signed",
         ],
     ),
     push(
@@ -55,6 +57,7 @@ pub(super) static FAULTS: &[Fault] = &[
         &[
             "push/no-nonce-is-used-twice",
             "push-retry/every-attempt-is-one-resolution-freshly-signed",
+            "webhook/a-webhook-that-fails-is-tried-again",
         ],
     ),
     push(

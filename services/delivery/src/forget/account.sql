@@ -1,5 +1,5 @@
 -- Forgets all that is kept for an account: what it still owes is no longer sent, for want of a verified host.
--- Locks: the rows, secrets first. Indexes: secrets_pkey, entry_keys_pkey, verification_budgets_pkey,
+-- Locks: the rows, secrets first. Indexes: secrets_pkey, entry_keys_pkey, verification_budgets_pkey, webhooks_pkey,
 -- callback_hosts_pkey.
 WITH secrets AS (
     DELETE FROM delivery.secrets
@@ -13,6 +13,11 @@ entry_keys AS (
 
 verification_budgets AS (
     DELETE FROM delivery.verification_budgets
+    WHERE account = $1
+),
+
+webhooks AS (
+    DELETE FROM delivery.webhooks
     WHERE account = $1
 )
 

@@ -23,12 +23,12 @@ impl Forgetting {
         Self { pool }
     }
 
-    /// Secrets, entry key and callback hosts of an agent.
+    /// Secrets, entry key, webhook and callback hosts of an agent.
     pub async fn agent(&self, account: &str, agent: &str) -> Result<(), CallError> {
         self.run(AGENT, &[&account, &agent]).await
     }
 
-    /// The same of every agent of an account.
+    /// The same of every agent of an account, and what is the account's own.
     pub async fn account(&self, account: &str) -> Result<(), CallError> {
         self.run(ACCOUNT, &[&account]).await
     }

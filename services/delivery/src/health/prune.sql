@@ -1,4 +1,5 @@
--- Forgets the health of an account's hosts that no agent has any more: nothing is held for what cannot be called.
+-- Forgets the health of an account's hosts that neither an agent nor the account itself has any more: nothing is held for what
+-- cannot be called.
 --
 -- Locks: the rows. Indexes: host_health_pkey, callback_hosts_pkey.
 DELETE FROM delivery.host_health AS health

@@ -1,4 +1,4 @@
--- The hosts of an agent. Reads only. Index: callback_hosts_pkey.
+-- The hosts of an agent, or the account's own ($2 empty). Reads only. Index: callback_hosts_pkey.
 SELECT host, method, status, challenge
 FROM delivery.callback_hosts
 WHERE account = $1 AND agent = $2

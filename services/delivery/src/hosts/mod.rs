@@ -28,8 +28,8 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[
     ("hosts/confirm", verify::CONFIRM),
 ];
 
-/// Hosts one agent may have.
-const HOSTS_PER_AGENT_MAX: i64 = 256;
+/// Hosts one agent, or an account for itself, may have.
+const HOSTS_PER_OWNER_MAX: i64 = 256;
 
 const PENDING: &str = "pending";
 const VERIFIED: &str = "verified";
@@ -89,7 +89,7 @@ impl Hosts {
             &method.as_str(),
             &status,
             &challenge,
-            &HOSTS_PER_AGENT_MAX,
+            &HOSTS_PER_OWNER_MAX,
         ];
         let put = || async {
             let client = self.client().await?;
@@ -101,13 +101,13 @@ impl Hosts {
             Ok::<_, CallError>(row)
         };
         let Some(row) = db::retry(put).await? else {
-            let message = format!("host: an agent has at most {HOSTS_PER_AGENT_MAX} callback hosts");
+            let message = format!("host: at most {HOSTS_PER_OWNER_MAX} callback hosts");
             return Err(Problem::invalid_field(message).into());
         };
         Ok(host_of_row(&row).during("read the host put")?)
     }
 
-    /// The hosts of an agent.
+    /// The hosts of an agent, or of the account itself.
     pub async fn list(&self, account: &str, agent: &str) -> Result<Vec<CallbackHost>, CallError> {
         let client = self.client().await?;
         let statement = client
@@ -125,7 +125,8 @@ impl Hosts {
             .during("read hosts")?)
     }
 
-    /// Takes a host back, whether it is there or not: a call whose answer was lost can be repeated.
+    /// Takes a host back, and with it the webhook there, whether they are there or not: a call whose answer was lost can be
+    /// repeated.
     pub async fn delete(&self, account: &str, agent: &str, host: &HostName) -> Result<(), CallError> {
         let delete = || async {
             let client = self.client().await?;

@@ -11,7 +11,7 @@ use tokio_postgres::types::ToSql;
 use zeroize::Zeroizing;
 
 use crate::error::CallError;
-use crate::vault::{Keyring, Place, SealError, Sealed, Table, agent_owner};
+use crate::vault::{Keyring, Place, SealError, Sealed, Table, owner};
 
 pub(super) const PUT: &str = include_str!("put_entry.sql");
 pub(super) const READ: &str = include_str!("read_entry.sql");
@@ -49,7 +49,7 @@ impl EntryKeys {
     ) -> Result<EntryKeyInfo, CallError> {
         let version = ids::mint("key");
         secret::check_entry_key(algorithm, secret)?;
-        let owner = agent_owner(agent);
+        let owner = owner(agent);
         let seal = |secret: &str| {
             self.keyring
                 .seal(&place(account, &owner, &version), secret.as_bytes())
@@ -131,7 +131,7 @@ pub(crate) fn open_secret(
     version: &str,
     sealed: Sealed<'_>,
 ) -> Result<Zeroizing<Vec<u8>>, SealError> {
-    keyring.open(&place(account, &agent_owner(agent), version), sealed)
+    keyring.open(&place(account, &owner(agent), version), sealed)
 }
 
 fn place<'a>(account: &'a str, owner: &'a str, version: &'a str) -> Place<'a> {

@@ -16,7 +16,7 @@ use zeroize::Zeroizing;
 
 pub use keyring::Keyring;
 pub use reference::Reference;
-pub(crate) use reference::agent_owner;
+pub(crate) use reference::owner;
 pub use seal::{Place, SealError, Sealed, Table};
 
 use crate::error::CallError;
@@ -226,7 +226,7 @@ impl Vault {
             .await
             .during("insert a secret")?;
         let Some(row) = inserted else {
-            let message = format!("ref: an agent has at most {REFERENCES_PER_OWNER_MAX} secrets");
+            let message = format!("ref: at most {REFERENCES_PER_OWNER_MAX} secrets");
             return Err(Problem::invalid_field(message).into());
         };
         Ok(row.try_get("created_at").during("read the secret put")?)

@@ -16,12 +16,12 @@ pub struct Reference {
 }
 
 impl Reference {
-    /// A reference of an agent, if `name` can be one.
-    pub fn of_agent(account: &str, agent: &str, name: &str) -> Result<Self, Problem> {
+    /// A reference of an agent, or of the account itself where that is empty, if `name` can be one.
+    pub fn of(account: &str, agent: &str, name: &str) -> Result<Self, Problem> {
         secret::check_reference(name)?;
         Ok(Self {
             account: account.to_owned(),
-            owner: agent_owner(agent),
+            owner: owner(agent),
             name: name.to_owned(),
         })
     }
@@ -48,7 +48,21 @@ impl Reference {
     }
 }
 
-/// How an agent is written as the owner of a secret.
-pub(crate) fn agent_owner(agent: &str) -> String {
-    format!("agent:{agent}")
+/// How an agent, or the account itself where that is empty, is written as the owner of a secret.
+pub(crate) fn owner(agent: &str) -> String {
+    match agent {
+        "" => "account".to_owned(),
+        agent => format!("agent:{agent}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::owner;
+
+    #[test]
+    fn no_agent_is_written_as_the_account() {
+        assert_eq!(owner(""), "account");
+        assert_eq!(owner("account"), "agent:account");
+    }
 }

@@ -5,11 +5,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName};
 use http::{HeaderMap, HeaderValue};
-use hub_platform::{ids, telemetry};
+use hub_platform::{cpu, telemetry};
 use hub_proto::lifecycle::{Push, Settlement};
 use ma2h::error::Problem;
-use ma2h::json::{self, Node};
-use ma2h::sign::{PushContext, SigningKey, header_value, payload_sha256, sign};
 use tokio::time::Instant;
 
 use super::clock::HubClock;
@@ -17,15 +15,13 @@ use super::material::{Gate, Material, Prepared, Signing};
 use super::metrics::{self, InFlight};
 use super::outcome::{Ended, Fault, Outcome};
 use super::permits::HostPermits;
+use super::signed::Signed;
 use crate::guard::Guard;
 use crate::health::{HostKey, Sign};
 
 const SIGNATURE: HeaderName = HeaderName::from_static("ma2h-signature");
 const KEY_ID: HeaderName = HeaderName::from_static("ma2h-key-id");
 const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent");
-
-/// A body longer than this is digested off the threads that serve everyone.
-const DIGEST_INLINE_BYTES_MAX: usize = 256 * 1024;
 
 /// What an attempt is made with.
 pub(super) struct Sender {
@@ -71,19 +67,17 @@ impl Sender {
             host,
         };
         let mut settlement = untried(&push);
+        let kind = push.kind();
         settlement.probe = purpose == Purpose::Look { is_paused: true };
         let outcome = match material {
             _ if purpose == Purpose::PutBack => Outcome::Deferred,
-            Ok(material) => {
-                self.send(push, &key.host, &material, terms, &mut settlement)
-                    .await
-            }
+            Ok(material) => self.send(push, &key.host, material, terms, &mut settlement).await,
             Err(fault) => Outcome::Failed(fault),
         };
         settlement.set_result(outcome.result());
         settlement.status = outcome.status().map(u32::from);
         settlement.error = outcome.fault().map(|fault| fault.as_str().to_owned());
-        metrics::record(outcome);
+        metrics::record(kind, outcome);
         tracing::debug!(
             outcome = outcome.label(),
             status = settlement.status,
@@ -104,7 +98,7 @@ impl Sender {
         &self,
         push: Push,
         host: &str,
-        material: &Material,
+        material: Material,
         Terms { clock, claim_ends }: Terms,
         settlement: &mut Settlement,
     ) -> Outcome {
@@ -119,7 +113,7 @@ impl Sender {
         let url = push.url.clone();
         // Signed after the wait for a permit, so that `t` is the time of sending.
         let Ok((headers, body)) = request(push, material, clock).await else {
-            return Outcome::Failed(Fault::ResponseUnreadable);
+            return Outcome::Failed(Fault::PayloadUnreadable);
         };
         let started = Instant::now();
         let outcome = match self.guard.post(&url, headers, body).await {
@@ -155,108 +149,48 @@ pub(super) fn untried(push: &Push) -> Settlement {
 }
 
 /// The headers and the body of an attempt, signed now.
-async fn request(push: Push, material: &Material, clock: HubClock) -> Result<(HeaderMap, Bytes), Problem> {
+async fn request(push: Push, material: Material, clock: HubClock) -> Result<(HeaderMap, Bytes), Problem> {
     let traceparent = telemetry::traceparent().unwrap_or_else(|| push.traceparent.clone());
-    let unsigned = Unsigned::of(push).await?;
-    let signature = unsigned.sign(
-        material.signing.key(),
-        &ids::mint("jti"),
-        clock.now().unix_timestamp(),
-    )?;
+    let Material { signing, credential } = material;
+    let (signed, signing) = cpu::run(push.payload.len(), move || {
+        (Signed::now(push, signing.key(), clock), signing)
+    })
+    .await;
+    let Signed { body, signature } = signed?;
 
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(SIGNATURE, header(&signature)?);
-    if let Signing::Hub(key) = &material.signing {
+    if let Signing::Hub(key) = &signing {
         headers.insert(KEY_ID, header(&key.kid)?);
     }
-    if let Some((name, value)) = &material.credential {
-        headers.insert(name, value.clone());
+    if let Some((name, value)) = credential {
+        headers.insert(name, value);
     }
     if let Ok(traceparent) = HeaderValue::from_str(&traceparent)
         && !traceparent.is_empty()
     {
         headers.insert(TRACEPARENT, traceparent);
     }
-    Ok((headers, Bytes::from(unsigned.body)))
+    Ok((headers, Bytes::from(body)))
 }
 
 fn header(text: &str) -> Result<HeaderValue, Problem> {
     HeaderValue::from_str(text).map_err(|_| Problem::internal())
 }
 
-/// What of a Response its signature is made over (§9.2).
-struct Unsigned {
-    url: String,
-    body: String,
-    payload_sha256: String,
-    ma2h_version: String,
-    in_reply_to: String,
-    resolution: String,
-    resolution_id: String,
-    resolved_at: Option<String>,
-}
-
-impl Unsigned {
-    async fn of(push: Push) -> Result<Self, Problem> {
-        if push.response.len() <= DIGEST_INLINE_BYTES_MAX {
-            return Self::read(push);
-        }
-        let reading = tokio::task::spawn_blocking(|| Self::read(push));
-        reading.await.unwrap_or_else(|_| Err(Problem::internal()))
-    }
-
-    fn read(push: Push) -> Result<Self, Problem> {
-        let response = json::parse(&push.response)?;
-        let text = |name: &str| {
-            let text = response.get(name).and_then(Node::as_str).map(str::to_owned);
-            text.ok_or_else(|| Problem::validation(format!("{name}: expected a string")))
-        };
-        let resolved_at = response
-            .get("response")
-            .and_then(|inner| inner.get("resolved_at")?.as_str());
-        Ok(Self {
-            payload_sha256: payload_sha256(&push.response)?,
-            ma2h_version: text("ma2h_version")?,
-            in_reply_to: text("in_reply_to")?,
-            resolution: text("resolution")?,
-            resolution_id: text("resolution_id")?,
-            resolved_at: resolved_at.map(str::to_owned),
-            url: push.url,
-            body: push.response,
-        })
-    }
-
-    /// The value of the `MA2H-Signature` header.
-    fn sign(&self, key: &SigningKey, jti: &str, t: i64) -> Result<String, Problem> {
-        let context = PushContext {
-            ma2h_version: &self.ma2h_version,
-            callback_url: &self.url,
-            id: &self.in_reply_to,
-            in_reply_to: &self.in_reply_to,
-            jti,
-            payload_sha256: &self.payload_sha256,
-            resolution: &self.resolution,
-            resolution_id: &self.resolution_id,
-            resolved_at: self.resolved_at.as_deref(),
-            t,
-        };
-        Ok(header_value(t, jti, &sign(key, &context.canonical()?)))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::keys;
-    use ma2h::sign::{VerifyingKey, verify_push};
+    use ma2h::sign::{SigningKey, VerifyingKey, verify_push};
 
     const URL: &str = "https://agent.example/ma2h?x=1";
 
     fn push(response: &str) -> Push {
         Push {
             url: URL.to_owned(),
-            response: response.to_owned(),
+            payload: response.to_owned(),
             ..Push::default()
         }
     }
@@ -276,7 +210,7 @@ mod tests {
     ) -> HeaderMap {
         let key = signing.key().verifying_key();
         let material = Material { signing, credential };
-        let (headers, body) = request(push(response), &material, clock()).await.unwrap();
+        let (headers, body) = request(push(response), material, clock()).await.unwrap();
         assert_eq!(body, response.as_bytes(), "the body is sent as it came");
         assert_eq!(headers[CONTENT_TYPE], "application/json");
         let signature = headers[SIGNATURE].to_str().unwrap();
@@ -329,7 +263,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_long_response_is_signed_as_well() {
-        let long = ASK.replace("1.0", &format!("\"{}\"", "x".repeat(DIGEST_INLINE_BYTES_MAX)));
+        let long = ASK.replace("1.0", &format!("\"{}\"", "x".repeat(256 * 1024)));
         check(&long, Signing::Shared(SigningKey::hmac(b"secret").unwrap()), None).await;
     }
 }

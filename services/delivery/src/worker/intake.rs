@@ -106,7 +106,7 @@ impl Worker {
     /// Claims what these jobs stand for; none of it may be due any more.
     async fn claim(&self, batch: &[Delivery<PushJob>]) -> Result<Option<Claim>, ClaimError> {
         let id = ids::mint("clm");
-        // The relay publishes again what it takes for lost, so a batch may name a message twice.
+        // The relay publishes again what it takes for lost, so a batch may name a push twice.
         let jobs: HashSet<_> = batch.iter().map(|delivery| delivery.job.clone()).collect();
         let (rooms, room_otherwise) = self.sender.hosts.rooms();
         let request = ClaimPushesRequest {
@@ -151,7 +151,7 @@ impl Worker {
         let mut attempts = JoinSet::new();
         for (prepared, purpose) in prepared {
             let push = &prepared.push;
-            let held = reserve.split(push.response.len());
+            let held = reserve.split(push.payload.len());
             let span = tracing::info_span!("push", message_id = push.message_id, number = push.number);
             telemetry::set_parent(&span, &push.traceparent);
             let sender = self.sender.clone();
@@ -224,12 +224,9 @@ impl Reserve {
     /// What one push takes of it. A claim that gives more than was asked for finds nothing left to take.
     fn split(
         &mut self,
-        response_bytes: usize,
+        payload_bytes: usize,
     ) -> (Option<OwnedSemaphorePermit>, Option<OwnedSemaphorePermit>) {
-        (
-            self.places.split(1),
-            self.room.split(kib(response_bytes) as usize),
-        )
+        (self.places.split(1), self.room.split(kib(payload_bytes) as usize))
     }
 }
 
@@ -242,7 +239,7 @@ async fn acquire(semaphore: &Arc<Semaphore>, count: u32) -> Option<OwnedSemaphor
 fn deferred(push: &Push) -> Settlement {
     let mut settlement = untried(push);
     settlement.set_result(PushResult::Deferred);
-    metrics::record(Outcome::Deferred);
+    metrics::record(push.kind(), Outcome::Deferred);
     settlement
 }
 

@@ -55,7 +55,7 @@ pub(super) struct Prepared {
 
 /// The key that signs a body.
 pub(super) enum Signing {
-    /// A secret that the agent has as well.
+    /// A secret that the other side has as well.
     Shared(SigningKey),
     /// The hub's own key.
     Hub(Arc<keys::HubKey>),
@@ -173,7 +173,7 @@ impl Materials {
             kek_id: row.try_get("secret_kek_id")?,
             bytes: row.try_get("secret_sealed")?,
         };
-        let Ok(reference) = Reference::of_agent(&push.account, &push.agent, &push.credential_ref) else {
+        let Ok(reference) = Reference::of(&push.account, &push.agent, &push.credential_ref) else {
             return Ok(Ok(None));
         };
         Ok(open_version(&self.keyring, &reference, version, sealed).map(Some))

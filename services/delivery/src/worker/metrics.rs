@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogram, gauge, histogram};
 
+use hub_proto::lifecycle::PushKind;
+
 use super::outcome::{Fault, Outcome};
 
 const ATTEMPTS: &str = "hub_push_attempts_total";
@@ -13,13 +15,16 @@ const UNSETTLED: &str = "hub_push_outcomes_unsettled_total";
 
 /// Says what each of them is.
 pub(super) fn describe() {
-    describe_counter!(ATTEMPTS, "pushes taken in hand, by outcome and kind of failure");
+    describe_counter!(
+        ATTEMPTS,
+        "pushes taken in hand, by what is pushed, outcome and kind of failure"
+    );
     describe_histogram!(
         ATTEMPT_SECONDS,
         Unit::Seconds,
         "time from the call to its answer, by outcome"
     );
-    describe_gauge!(IN_FLIGHT, "calls to agents that have not been answered yet");
+    describe_gauge!(IN_FLIGHT, "calls that have not been answered yet");
     describe_counter!(
         UNSETTLED,
         "outcomes that could not be recorded before their claim ran out"
@@ -27,9 +32,14 @@ pub(super) fn describe() {
 }
 
 /// Counts what became of a push that was taken in hand.
-pub(super) fn record(outcome: Outcome) {
+pub(super) fn record(kind: PushKind, outcome: Outcome) {
+    let kind = match kind {
+        PushKind::Response => "response",
+        PushKind::Directive => "directive",
+        PushKind::Ack => "ack",
+    };
     let error = outcome.fault().map_or("none", Fault::as_str);
-    counter!(ATTEMPTS, "outcome" => outcome.label(), "error" => error).increment(1);
+    counter!(ATTEMPTS, "kind" => kind, "outcome" => outcome.label(), "error" => error).increment(1);
 }
 
 /// Records how long a call took.

@@ -1,5 +1,5 @@
-//! Pushes Responses to agents (§8.3): takes jobs, claims what they stand for, tries each push once, and records how it
-//! went. What is owed stands in lifecycle's rows until then, so a worker may die at any point.
+//! Pushes Responses (§8.3), directives (§8.7) and acknowledgements (§14.4): takes jobs, claims what they stand for, tries each
+//! push once, and records how it went. What is owed stands in lifecycle's rows until then, so a worker may die at any point.
 
 mod attempt;
 pub(crate) mod clock;
@@ -9,6 +9,7 @@ mod metrics;
 mod outcome;
 mod permits;
 mod settle;
+mod signed;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -39,7 +40,7 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[("worker/read_materials", mater
 
 /// Claims that are asked for at a time.
 const LANES: usize = 4;
-/// What the Responses in hand may add up to.
+/// What is in hand may add up to this.
 const IN_HAND_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// The share of the places that pushes may take which wait for one host.
 const QUEUE_SHARE: usize = 4;
@@ -58,7 +59,7 @@ pub(crate) struct Tools {
     pub(crate) health: Health,
 }
 
-/// Pushes Responses.
+/// Pushes what is owed.
 pub(crate) struct Worker {
     jobs: Jobs,
     lifecycle: Lifecycle,
@@ -71,7 +72,7 @@ pub(crate) struct Worker {
     batches: TaskTracker,
     /// A place for each push in hand.
     places: Arc<Semaphore>,
-    /// Room for the Responses in hand, in KiB.
+    /// Room for what is pushed by them, in KiB.
     room: Arc<Semaphore>,
     batch_max: usize,
     reply_bytes_max: usize,

@@ -15,7 +15,7 @@ pub(super) struct Ended {
 /// Why an attempt got no status: a closed set, kept with the attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// The URL's host is not, or no longer, verified for the agent (§9.4).
+    /// The URL's host is not, or no longer, verified for its owner (§9.4).
     HostNotVerified,
     /// Nothing stands behind the reference.
     CredentialMissing,
@@ -23,8 +23,8 @@ pub(super) enum Fault {
     CredentialUnusable,
     /// A key cannot be opened: the hub's trouble, not the agent's.
     KeyUnreadable,
-    /// The Response cannot be read back to be signed.
-    ResponseUnreadable,
+    /// What is pushed cannot be read back to be signed.
+    PayloadUnreadable,
     /// The call itself.
     Call(Failure),
 }
@@ -36,7 +36,7 @@ impl Fault {
             Self::CredentialMissing => "credential_missing",
             Self::CredentialUnusable => "credential_unusable",
             Self::KeyUnreadable => "key_unreadable",
-            Self::ResponseUnreadable => "response_unreadable",
+            Self::PayloadUnreadable => "payload_unreadable",
             Self::Call(failure) => failure.as_str(),
         }
     }
@@ -44,7 +44,7 @@ impl Fault {
     fn is_refusal(self) -> bool {
         match self {
             Self::HostNotVerified | Self::CredentialMissing | Self::CredentialUnusable => true,
-            Self::KeyUnreadable | Self::ResponseUnreadable => false,
+            Self::KeyUnreadable | Self::PayloadUnreadable => false,
             Self::Call(failure) => failure.is_refusal(),
         }
     }
@@ -196,7 +196,7 @@ mod tests {
             check(Fault::Call(failure), PushResult::Failed);
         }
         check(Fault::KeyUnreadable, PushResult::Failed);
-        check(Fault::ResponseUnreadable, PushResult::Failed);
+        check(Fault::PayloadUnreadable, PushResult::Failed);
         assert_eq!(Outcome::Deferred.result(), PushResult::Deferred);
     }
 }

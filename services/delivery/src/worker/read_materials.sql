@@ -1,5 +1,6 @@
 -- What a batch of pushes needs to be sent: whether its host is verified now (§9.4) and how its health is, the secret in
--- force behind its reference, and its agent's entry key. One row for each push, in their order. Reads only.
+-- force behind its reference, and its agent's entry key. What has no agent is the account's own. One row for each push, in
+-- their order. Reads only.
 -- Indexes: callback_hosts_pkey, host_health_pkey, secrets_one_of_each_status, entry_keys_pkey.
 SELECT
     coalesce(host.status = 'verified', false) AS host_verified,
@@ -21,7 +22,7 @@ LEFT JOIN delivery.host_health AS health
     ON health.account = push.account AND health.host = push.host
 LEFT JOIN delivery.secrets AS secret
     ON secret.account = push.account
-        AND secret.owner = 'agent:' || push.agent
+        AND secret.owner = CASE push.agent WHEN '' THEN 'account' ELSE 'agent:' || push.agent END
         AND secret.ref = push.ref
         AND secret.status = 'active'
 LEFT JOIN delivery.entry_keys AS key

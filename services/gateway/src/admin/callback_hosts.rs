@@ -1,4 +1,4 @@
-//! The hosts an agent may be called back at (§9.4).
+//! The hosts an agent, or the account's own client, may be called back at (§9.4).
 
 use std::sync::Arc;
 
@@ -13,17 +13,17 @@ use ma2h::callback::{Verification, host_text};
 use ma2h::error::Problem;
 use serde_json::{Value, json};
 
-use super::AgentManager;
+use super::OwnerManager;
 use crate::app::App;
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
-use crate::edge::params::Ids;
+use crate::edge::params::LastId;
 
-/// `POST …/agents/{agent}/callback-hosts`
+/// `POST …/callback-hosts`
 pub(super) async fn create(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
+    manager: OwnerManager,
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
     let host = host_text(&fields.string("host")?)?;
@@ -52,18 +52,18 @@ pub(super) async fn create(
     ))
 }
 
-/// `GET …/agents/{agent}/callback-hosts`
-pub(super) async fn list(State(app): State<Arc<App>>, manager: AgentManager) -> Result<Response, Refusal> {
+/// `GET …/callback-hosts`
+pub(super) async fn list(State(app): State<Arc<App>>, manager: OwnerManager) -> Result<Response, Refusal> {
     manager.require(&app).await?;
     let hosts: Vec<_> = registered(&app, &manager).await?.iter().map(body).collect();
     Ok(answer::json(StatusCode::OK, &json!({ "callback_hosts": hosts })))
 }
 
-/// `POST …/agents/{agent}/callback-hosts/{host}/verify`. Takes no body; whatever is sent is not read.
+/// `POST …/callback-hosts/{host}/verify`. Takes no body; whatever is sent is not read.
 pub(super) async fn verify(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
-    Ids((_, _, typed)): Ids<(String, String, String)>,
+    manager: OwnerManager,
+    LastId(typed): LastId,
 ) -> Result<Response, Refusal> {
     let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
     manager
@@ -83,12 +83,12 @@ pub(super) async fn verify(
     ))
 }
 
-/// `DELETE …/agents/{agent}/callback-hosts/{host}`. Whether it is there is looked up first: the deletion itself may be made
+/// `DELETE …/callback-hosts/{host}`. Whether it is there is looked up first: the deletion itself may be made
 /// twice, where its reply was lost.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
-    Ids((_, _, typed)): Ids<(String, String, String)>,
+    manager: OwnerManager,
+    LastId(typed): LastId,
 ) -> Result<Response, Refusal> {
     let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
     manager
@@ -104,11 +104,11 @@ pub(super) async fn delete(
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// `POST …/agents/{agent}/callback-hosts/{host}/pause`. It holds for the host in the whole account.
+/// `POST …/callback-hosts/{host}/pause`. It holds for the host in the whole account.
 pub(super) async fn pause(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
-    Ids((_, _, typed)): Ids<(String, String, String)>,
+    manager: OwnerManager,
+    LastId(typed): LastId,
 ) -> Result<Response, Refusal> {
     let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
     manager
@@ -124,11 +124,11 @@ pub(super) async fn pause(
     stands(&app, &manager, &typed).await
 }
 
-/// `POST …/agents/{agent}/callback-hosts/{host}/resume`, whoever paused it and whether or not it is.
+/// `POST …/callback-hosts/{host}/resume`, whoever paused it and whether or not it is.
 pub(super) async fn resume(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
-    Ids((_, _, typed)): Ids<(String, String, String)>,
+    manager: OwnerManager,
+    LastId(typed): LastId,
 ) -> Result<Response, Refusal> {
     let CallbackHost { host, .. } = require(&app, &manager, &typed).await?;
     manager
@@ -144,7 +144,7 @@ pub(super) async fn resume(
 }
 
 /// A host as it stands now.
-async fn stands(app: &App, manager: &AgentManager, typed: &str) -> Result<Response, Refusal> {
+async fn stands(app: &App, manager: &OwnerManager, typed: &str) -> Result<Response, Refusal> {
     let host = require(app, manager, typed).await?;
     Ok(answer::json(
         StatusCode::OK,
@@ -152,8 +152,8 @@ async fn stands(app: &App, manager: &AgentManager, typed: &str) -> Result<Respon
     ))
 }
 
-/// A host that the agent has, or 404.
-async fn require(app: &App, manager: &AgentManager, typed: &str) -> Result<CallbackHost, Problem> {
+/// A host that the owner has, or 404.
+async fn require(app: &App, manager: &OwnerManager, typed: &str) -> Result<CallbackHost, Problem> {
     let host = host_text(typed).map_err(|_| Problem::not_found())?;
     let mut hosts = registered(app, manager).await?.into_iter();
     hosts
@@ -161,8 +161,8 @@ async fn require(app: &App, manager: &AgentManager, typed: &str) -> Result<Callb
         .ok_or_else(Problem::not_found)
 }
 
-/// The hosts of an agent, which may not be there any more.
-async fn registered(app: &App, manager: &AgentManager) -> Result<Vec<CallbackHost>, Problem> {
+/// The hosts of an owner, who may not be there any more.
+async fn registered(app: &App, manager: &OwnerManager) -> Result<Vec<CallbackHost>, Problem> {
     let request = ListCallbackHostsRequest {
         account: manager.account.clone(),
         agent: manager.agent.clone(),

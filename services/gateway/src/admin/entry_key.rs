@@ -10,7 +10,7 @@ use ma2h::secret::check_entry_key;
 use ma2h::sign::Algorithm;
 use serde_json::{Value, json};
 
-use super::AgentManager;
+use super::OwnerManager;
 use crate::app::App;
 use crate::edge::answer;
 use crate::edge::body::Object;
@@ -19,7 +19,7 @@ use crate::edge::errors::Refusal;
 /// `PUT …/agents/{agent}/entry-key`
 pub(super) async fn put(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
+    manager: OwnerManager,
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
     let algorithm: Algorithm = fields.string("alg")?.parse()?;
@@ -43,7 +43,7 @@ pub(super) async fn put(
 }
 
 /// `GET …/agents/{agent}/entry-key`
-pub(super) async fn get(State(app): State<Arc<App>>, manager: AgentManager) -> Result<Response, Refusal> {
+pub(super) async fn get(State(app): State<Arc<App>>, manager: OwnerManager) -> Result<Response, Refusal> {
     manager.require(&app).await?;
     let request = GetEntryKeyRequest {
         account: manager.account,

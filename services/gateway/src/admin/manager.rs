@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::app::App;
 use crate::auth::Caller;
-use crate::directory::{Author, agents, ids};
+use crate::directory::{Author, accounts, agents, ids};
 use crate::edge::errors::Refusal;
 use crate::principal::{Principal, Role, not_authorized};
 
@@ -35,39 +35,40 @@ impl FromRequestParts<Arc<App>> for Manager {
     }
 }
 
-/// A caller who may administer the account of the agent that a path names. That there is such an agent, the statements
-/// look for.
-pub(super) struct AgentManager {
+/// A caller who may administer what an agent owns, or the account itself where a path names no agent: secrets, keys, hosts,
+/// webhooks. That there is such an owner, the statements look for.
+pub(super) struct OwnerManager {
     pub(super) account: String,
+    /// Empty: the account itself.
     pub(super) agent: String,
     author: Author,
 }
 
-impl FromRequestParts<Arc<App>> for AgentManager {
+impl FromRequestParts<Arc<App>> for OwnerManager {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
         let Manager { account, author } = Manager::from_request_parts(parts, app).await?;
+        let agent = match raw_param(parts, app, "agent").await? {
+            None => String::new(),
+            Some(agent) => ids::of_path(agent, ids::is_agent)?,
+        };
         Ok(Self {
             account,
-            agent: param(parts, app, "agent", ids::is_agent).await?,
+            agent,
             author,
         })
     }
 }
 
-impl AgentManager {
-    /// Writes down what is about to be done to the agent's secrets, keys or hosts, or 404.
+impl OwnerManager {
+    /// Writes down what is about to be done to what it owns, or 404.
     pub(super) async fn note(&self, app: &App, action: &str, detail: &Value) -> Result<(), Problem> {
-        agents::note(
-            &app.pool,
-            &self.author,
-            &self.account,
-            &self.agent,
-            action,
-            detail,
-        )
-        .await
+        let (pool, author, account) = (&app.pool, &self.author, &self.account);
+        match self.agent.as_str() {
+            "" => accounts::note(pool, author, account, action, detail).await,
+            agent => agents::note(pool, author, account, agent, action, detail).await,
+        }
     }
 
     /// Who does it.
@@ -75,9 +76,12 @@ impl AgentManager {
         &self.author.actor
     }
 
-    /// 404 where the account has no such agent.
+    /// 404 where there is no such owner.
     pub(super) async fn require(&self, app: &App) -> Result<(), Problem> {
-        agents::require(&app.pool, &self.account, &self.agent).await
+        match self.agent.as_str() {
+            "" => accounts::require(&app.pool, &self.account).await,
+            agent => agents::require(&app.pool, &self.account, agent).await,
+        }
     }
 }
 
@@ -88,14 +92,19 @@ async fn param(
     name: &str,
     is_valid: impl Fn(&str) -> bool,
 ) -> Result<String, Problem> {
+    let value = raw_param(parts, app, name).await?;
+    value
+        .filter(|value| is_valid(value))
+        .ok_or_else(Problem::not_found)
+}
+
+/// What stands in the path under this name, if it has one.
+async fn raw_param(parts: &mut Parts, app: &Arc<App>, name: &str) -> Result<Option<String>, Problem> {
     let params = RawPathParams::from_request_parts(parts, app)
         .await
         .map_err(|_| Problem::not_found())?;
     let value = params.iter().find(|(known, _)| *known == name);
-    value
-        .map(|(_, value)| value.to_owned())
-        .filter(|value| is_valid(value))
-        .ok_or_else(Problem::not_found)
+    Ok(value.map(|(_, value)| value.to_owned()))
 }
 
 /// Another account's administration is the same 404 as that of an account that does not exist.

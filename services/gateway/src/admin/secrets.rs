@@ -1,4 +1,4 @@
-//! What an agent's callbacks authenticate with. It goes in and never comes out.
+//! What the callbacks to an agent, or to the account's own client, authenticate with. It goes in and never comes out.
 
 use std::sync::Arc;
 
@@ -10,18 +10,18 @@ use ma2h::error::Problem;
 use ma2h::secret::{check_reference, check_value, is_reference};
 use serde_json::{Value, json};
 
-use super::AgentManager;
+use super::OwnerManager;
 use crate::app::App;
 use crate::directory::ids;
 use crate::edge::answer;
 use crate::edge::body::Object;
 use crate::edge::errors::Refusal;
-use crate::edge::params::Ids;
+use crate::edge::params::LastId;
 
-/// `PUT …/agents/{agent}/secrets`
+/// `PUT …/secrets`
 pub(super) async fn put(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
+    manager: OwnerManager,
     Object(mut fields): Object,
 ) -> Result<Response, Refusal> {
     let reference = fields.string("ref")?;
@@ -45,19 +45,19 @@ pub(super) async fn put(
     Ok(answer::json(StatusCode::OK, &json!({ "secret": body(&secret) })))
 }
 
-/// `GET …/agents/{agent}/secrets`
-pub(super) async fn list(State(app): State<Arc<App>>, manager: AgentManager) -> Result<Response, Refusal> {
+/// `GET …/secrets`
+pub(super) async fn list(State(app): State<Arc<App>>, manager: OwnerManager) -> Result<Response, Refusal> {
     manager.require(&app).await?;
     let secrets: Vec<_> = kept(&app, &manager).await?.iter().map(body).collect();
     Ok(answer::json(StatusCode::OK, &json!({ "secrets": secrets })))
 }
 
-/// `DELETE …/agents/{agent}/secrets/{ref}`. Whether there is one is looked up first: the deletion itself may be made twice,
+/// `DELETE …/secrets/{ref}`. Whether there is one is looked up first: the deletion itself may be made twice,
 /// where its reply was lost.
 pub(super) async fn delete(
     State(app): State<Arc<App>>,
-    manager: AgentManager,
-    Ids((_, _, reference)): Ids<(String, String, String)>,
+    manager: OwnerManager,
+    LastId(reference): LastId,
 ) -> Result<Response, Refusal> {
     let reference = ids::of_path(reference, is_reference)?;
     let kept = kept(&app, &manager).await?;
@@ -77,8 +77,8 @@ pub(super) async fn delete(
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }
 
-/// What delivery keeps of an agent, which may not be there any more.
-async fn kept(app: &App, manager: &AgentManager) -> Result<Vec<Secret>, Problem> {
+/// What delivery keeps of an owner, who may not be there any more.
+async fn kept(app: &App, manager: &OwnerManager) -> Result<Vec<Secret>, Problem> {
     let request = ListSecretsRequest {
         account: manager.account.clone(),
         agent: manager.agent.clone(),

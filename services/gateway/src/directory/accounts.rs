@@ -12,11 +12,12 @@ use crate::edge::page::Page;
 const CREATE: Statement = ("create account", include_str!("accounts/create.sql"));
 const GET: Statement = ("get account", include_str!("accounts/get.sql"));
 const LIST: Statement = ("list accounts", include_str!("accounts/list.sql"));
+const NOTE: Statement = ("note a change of an account", include_str!("accounts/note.sql"));
 const LOCK: Statement = ("lock account", include_str!("accounts/lock.sql"));
 const UPDATE: Statement = ("update account", include_str!("accounts/update.sql"));
 const DELETE: Statement = ("delete account", include_str!("accounts/delete.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[CREATE, GET, LIST, LOCK, UPDATE, DELETE];
+pub(super) const STATEMENTS: &[Statement] = &[CREATE, GET, LIST, NOTE, LOCK, UPDATE, DELETE];
 
 /// An account as it is stored.
 #[derive(Debug)]
@@ -48,6 +49,24 @@ pub(crate) async fn list(pool: &Pool, wanted: &Page) -> Result<Vec<Account>, Pro
         .iter()
         .map(read)
         .collect()
+}
+
+/// 404 where there is no such account.
+pub(crate) async fn require(pool: &Pool, id: &str) -> Result<(), Problem> {
+    existed(row(pool, GET, &[&id]).await?.as_ref())
+}
+
+/// Writes down what is about to be done to an account's own secrets, hosts or webhook, or 404.
+pub(crate) async fn note(
+    pool: &Pool,
+    author: &Author,
+    id: &str,
+    action: &str,
+    detail: &Value,
+) -> Result<(), Problem> {
+    let (event, detail) = (Author::event(), detail.to_string());
+    let noted = row(pool, NOTE, &[&id, &event, &author.actor, &action, &detail]).await?;
+    existed(noted.as_ref())
 }
 
 /// Changes the name where one is given, and the policy to what `patch` makes of the stored one; `changes` goes into the

@@ -62,7 +62,7 @@ pub(crate) async fn require(pool: &Pool, account: &str, id: &str) -> Result<(), 
     existed(found.as_ref())
 }
 
-/// Writes down what is about to be done to an agent's secrets, keys or hosts, or 404.
+/// Writes down what is about to be done to an agent's secrets, keys, hosts or webhook, or 404.
 pub(crate) async fn note(
     pool: &Pool,
     author: &Author,

@@ -52,7 +52,7 @@ fn capability(config: &Config, base: &str) -> Value {
             "visibility_timeout_seconds": config.inbound.visibility_timeout_seconds,
             "retention_days": policy::advertised_days(config.inbound.retention_seconds),
             "signature_algs": Algorithm::ALL.map(Algorithm::as_str),
-            "webhook_supported": false,
+            "webhook_supported": true,
             "session_param": false,
         },
         "ack": { "enabled": true, "signature_algs": Algorithm::ALL.map(Algorithm::as_str) },

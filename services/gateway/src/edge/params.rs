@@ -1,7 +1,7 @@
 //! What stands in a path and behind its question mark.
 
 use axum::extract::rejection::{PathRejection, QueryRejection};
-use axum::extract::{FromRequestParts, Path, Query};
+use axum::extract::{FromRequestParts, Path, Query, RawPathParams};
 use axum::http::request::Parts;
 use ma2h::error::Problem;
 use serde::de::DeserializeOwned;
@@ -20,6 +20,22 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Ids<T> 
             Err(PathRejection::MissingPathParams(_)) => Err(Problem::internal().into()),
             Err(_) => Err(Problem::not_found().into()),
         }
+    }
+}
+
+/// The last id in a path, whatever stands before it.
+pub(crate) struct LastId(pub(crate) String);
+
+impl<S: Send + Sync> FromRequestParts<S> for LastId {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+        let params = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|_| Problem::not_found())?;
+        let last = params.iter().last();
+        let (_, id) = last.ok_or_else(Problem::internal)?;
+        Ok(Self(id.to_owned()))
     }
 }
 

@@ -1,4 +1,4 @@
-//! `POST /v1/messages/{id}/redeliver` and `POST /v1/redeliver`: a person has Responses pushed again (§8.3).
+//! `POST /v1/messages/{id}/redeliver` and `POST /v1/redeliver`: a person has pushed again what was given up (§8.3).
 
 use std::sync::Arc;
 

@@ -12,33 +12,8 @@ use super::Gateway;
 type Operation = (String, String);
 
 /// What is described and comes with a part of the hub that is not there yet. Whoever adds it takes it out here.
-const NOT_YET_SERVED: [(&str, &[&str]); 5] = [
+const NOT_YET_SERVED: [(&str, &[&str]); 3] = [
     ("broadcasts", &["POST /v1/broadcasts", "GET /v1/broadcasts/{id}"]),
-    (
-        "the webhook for directives",
-        &[
-            "PUT /admin/v1/accounts/{account}/agents/{agent}/webhook",
-            "GET /admin/v1/accounts/{account}/agents/{agent}/webhook",
-            "DELETE /admin/v1/accounts/{account}/agents/{agent}/webhook",
-        ],
-    ),
-    (
-        "acknowledgements that are pushed",
-        &[
-            "PUT /admin/v1/accounts/{account}/ack-webhook",
-            "GET /admin/v1/accounts/{account}/ack-webhook",
-            "DELETE /admin/v1/accounts/{account}/ack-webhook",
-            "POST /admin/v1/accounts/{account}/callback-hosts",
-            "GET /admin/v1/accounts/{account}/callback-hosts",
-            "DELETE /admin/v1/accounts/{account}/callback-hosts/{host}",
-            "POST /admin/v1/accounts/{account}/callback-hosts/{host}/verify",
-            "POST /admin/v1/accounts/{account}/callback-hosts/{host}/pause",
-            "POST /admin/v1/accounts/{account}/callback-hosts/{host}/resume",
-            "PUT /admin/v1/accounts/{account}/secrets",
-            "GET /admin/v1/accounts/{account}/secrets",
-            "DELETE /admin/v1/accounts/{account}/secrets/{reference}",
-        ],
-    ),
     (
         "sessions and stops",
         &[

@@ -9,7 +9,7 @@ use hub_testkit::{Reply, TestHub, eventually};
 use ma2h_hub::tiers;
 use serde_json::json;
 
-use crate::mailbox::{ENTRY_SECRET, Post, WORKER, ack, drain, drained, ids};
+use crate::mailbox::{ENTRY_SECRET, Post, WORKER, ack, drain, drained, hub_key, ids};
 
 #[tokio::test]
 async fn first_deliveries_are_in_order_and_hidden_from_the_next_drain() {
@@ -64,14 +64,8 @@ async fn without_a_secret_the_hubs_key_signs() {
     assert!(put.status.is_success(), "{}", put.text);
     post.direct("Signed by the hub").await;
     let drained = drain(&post.worker, "").await;
-    let keys = post
-        .hub
-        .anonymous()
-        .get("/.well-known/ma2h/keys")
-        .await
-        .expect(200);
-    let key = keys["keys"][0]["x"].as_str().unwrap();
-    drained[0].verify("ed25519", key).unwrap();
+    let key = hub_key(&post.hub).await;
+    drained[0].verify("ed25519", &key).unwrap();
     assert!(drained[0].verify("hmac-sha256", ENTRY_SECRET).is_err());
 }
 

@@ -126,26 +126,36 @@ impl Drained {
     /// Has an independent program verify it, as the worker must.
     pub(crate) fn verify(&self, alg: &str, key: &str) -> Result<(), String> {
         let header = self.signature.strip_prefix("MA2H-Signature: ");
-        let input = json!({
+        verify(&json!({
             "header": header.expect("a header with its name"), "body": self.directive,
             "address": format!("agent:{WORKER}"), "alg": alg, "key": key,
             "now": OffsetDateTime::now_utc().unix_timestamp(),
-        });
-        let mut child = Command::new("python3")
-            .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/verify.py"))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()
-            .expect("run python3");
-        let mut stdin = child.stdin.take().unwrap();
-        stdin.write_all(input.to_string().as_bytes()).unwrap();
-        drop(stdin);
-        let output = child.wait_with_output().unwrap();
-        let verdict: Value = serde_json::from_slice(&output.stdout).expect("the verifier answers in JSON");
-        if verdict["ok"] == true {
-            Ok(())
-        } else {
-            Err(verdict["why"].to_string())
-        }
+        }))
     }
+}
+
+/// Has an independent program verify what `input` says.
+pub(crate) fn verify(input: &Value) -> Result<(), String> {
+    let mut child = Command::new("python3")
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/verify.py"))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("run python3");
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(input.to_string().as_bytes()).unwrap();
+    drop(stdin);
+    let output = child.wait_with_output().unwrap();
+    let verdict: Value = serde_json::from_slice(&output.stdout).expect("the verifier answers in JSON");
+    if verdict["ok"] == true {
+        Ok(())
+    } else {
+        Err(verdict["why"].to_string())
+    }
+}
+
+/// The hub's public key, as base64url.
+pub(crate) async fn hub_key(hub: &TestHub) -> String {
+    let keys = hub.anonymous().get("/.well-known/ma2h/keys").await.expect(200);
+    keys["keys"][0]["x"].as_str().unwrap().to_owned()
 }

@@ -11,6 +11,7 @@
 )]
 #![allow(clippy::disallowed_methods, reason = "tests call the hub from outside")]
 
+mod ack_push;
 mod acks;
 mod administration;
 mod asks;
@@ -40,4 +41,5 @@ mod schema;
 mod snapshots;
 mod stage;
 mod verbatim;
+mod webhooks;
 mod workspace;

@@ -1,4 +1,4 @@
-"""Verifies a pushed Response, or a directive, as an agent would, with Python's standard library and nothing of the hub.
+"""Verifies a pushed Response, a directive or an acknowledgement, as its receiver would, with Python's standard library and nothing of the hub.
 
 Reads one JSON object from standard input:
 
@@ -6,6 +6,7 @@ Reads one JSON object from standard input:
     body          the body's text as received
     callback_url  of a Response: the agent's own callback, as it registered it
     address       of a directive: the agent's own address
+    ack           true where it is an acknowledgement
     alg           hmac-sha256 or ed25519
     key           the secret as text, or the public key as base64url
     now           the agent's clock, unix seconds
@@ -280,6 +281,24 @@ def directive_context(body, address, t, jti):
     }
 
 
+def ack_context(body, t, jti):
+    """What the hub must have signed of an acknowledgement; what is absent of it counts as null."""
+    for name in ("ma2h_version", "in_reply_to", "by", "acked_at"):
+        if not isinstance(body.get(name), str):
+            raise Refused("the acknowledgement lacks " + name)
+    if body.get("type") != "ack":
+        raise Refused("the body is no acknowledgement")
+    content = {name: body.get(name) for name in ("acked_at", "by", "in_reply_to", "note", "resolution_id")}
+    return {
+        "ack_sha256": hashlib.sha256(canonical(content).encode("utf-8")).hexdigest(),
+        "by": body["by"],
+        "in_reply_to": body["in_reply_to"],
+        "jti": jti,
+        "ma2h_version": body["ma2h_version"],
+        "t": t,
+    }
+
+
 def verify(push):
     t, jti, v1 = read_header(push["header"])
     mac = decode_mac(v1)
@@ -288,7 +307,9 @@ def verify(push):
     body = read_json(push["body"])
     if not isinstance(body, dict):
         raise Refused("the body is no object")
-    if "address" in push:
+    if push.get("ack"):
+        context = ack_context(body, t, jti)
+    elif "address" in push:
         context = directive_context(body, push["address"], t, jti)
     else:
         context = signed_context(body, push["callback_url"], t, jti)

@@ -3,6 +3,7 @@
 
 use hub_platform::db::{self, During};
 use hub_platform::nats::WakeKind;
+use hub_platform::{ids, telemetry};
 use hub_proto::lifecycle::{Ack, AckMessageRequest};
 use ma2h::address::Actor;
 use ma2h::error::{ErrorCode, Problem};
@@ -26,6 +27,9 @@ pub(crate) const SUBJECT: Statement = Statement {
     sql: include_str!("subject.sql"),
 };
 
+/// What ids of acknowledgements that are pushed begin with.
+pub(crate) const PREFIX: &str = "ack";
+
 /// What a track says once it was acknowledged.
 pub(crate) const ACKNOWLEDGED: &str = "acknowledged";
 
@@ -37,7 +41,15 @@ impl Tier {
     pub(crate) async fn ack_message(&self, request: AckMessageRequest) -> Result<Ack, Error> {
         message_id::check(&request.message_id)?;
         check_note(request.note.as_deref())?;
-        if let Some(row) = db::retry(|| self.ack_once(&request)).await? {
+        let ack_id = ids::mint(PREFIX);
+        if let Some(row) = db::retry(|| self.ack_once(&request, &ack_id)).await? {
+            if row
+                .try_get::<_, Option<&str>>("ack_id")
+                .during(ACK_MESSAGE.name)?
+                .is_some()
+            {
+                self.announcer.push_owed(&request.account, &ack_id);
+            }
             self.announcer.wake(
                 &request.account,
                 WakeKind::DeliveryUpdated,
@@ -50,9 +62,10 @@ impl Tier {
         self.standing_ack(&request).await
     }
 
-    async fn ack_once(&self, request: &AckMessageRequest) -> Result<Option<Row>, db::Error> {
+    async fn ack_once(&self, request: &AckMessageRequest, ack_id: &str) -> Result<Option<Row>, db::Error> {
         let by = Actor::agent(&request.agent).to_string();
         let resolution_id = request.resolution_id.as_deref().map(without_nul);
+        let traceparent = telemetry::traceparent().unwrap_or_default();
         ACK_MESSAGE
             .row(
                 &self.pool,
@@ -64,6 +77,9 @@ impl Tier {
                     &HUB_VERSION,
                     &request.note.as_deref().map(without_nul),
                     &resolution_id,
+                    &ack_id,
+                    &self.republish_after_ms(),
+                    &traceparent,
                 ],
             )
             .await
@@ -120,6 +136,19 @@ pub(crate) fn check_note(note: Option<&str>) -> Result<(), Problem> {
 pub(crate) fn joined(row: &Row) -> Result<Option<Ack>, tokio_postgres::Error> {
     let is_there: Option<&str> = row.try_get("in_reply_to")?;
     is_there.map(|_| of_row(row)).transpose()
+}
+
+/// The envelope of the acknowledgement in a row (§14.1).
+pub(crate) fn envelope(row: &Row) -> Result<String, tokio_postgres::Error> {
+    let ack = ma2h::ack::Ack {
+        ma2h_version: row.try_get("ack_version")?,
+        in_reply_to: row.try_get("in_reply_to")?,
+        by: row.try_get("acked_by")?,
+        acked_at: row.try_get("acked_at")?,
+        note: row.try_get("note")?,
+        resolution_id: row.try_get("acked_resolution_id")?,
+    };
+    Ok(ack.to_json())
 }
 
 fn of_row(row: &Row) -> Result<Ack, tokio_postgres::Error> {

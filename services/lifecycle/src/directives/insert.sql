@@ -1,4 +1,5 @@
--- Puts a directive into its addressee's mailbox: the key first, then its two rows, all or nothing (design rules 3, 4).
+-- Puts a directive into its addressee's mailbox: the key first, then its two rows, all or nothing (design rules 3, 4); and owes
+-- a push of it where the addressee has a webhook (§8.7).
 --
 -- Decides: whether the addressee is an agent of the account, `expires_at` lies ahead and the mailbox has room (the
 -- account's limit beneath the deployment's, $13), by this statement's clock and sight; whether the key is free, or its time over. Where any of that fails
@@ -6,7 +7,8 @@
 -- this statement's time between its two parts. Without an `expires_at` it is dropped when its retention of $8 seconds ends.
 --
 -- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for.
--- Indexes: entries_waiting, the primary keys of directory.agents, directory.accounts, human_keys, directives, entries.
+-- Indexes: entries_waiting, the primary keys of directory.agents, directory.accounts, human_keys, directives, entries, pushes,
+-- delivery.webhooks, delivery.callback_hosts.
 WITH depth AS MATERIALIZED (
     SELECT least(nullif(known.inbox_depth, 0), $13::bigint) AS entries_max
     FROM (VALUES ($1)) AS asked (account)
@@ -72,8 +74,25 @@ entry AS (
     CROSS JOIN LATERAL (
         SELECT statement_timestamp() + $8::bigint * interval '1 second' AS retained_until
     ) AS times
+),
+
+owed AS (
+    INSERT INTO lifecycle.pushes (
+        account, message_id, kind, host, state, generation, attempts, attempt_at, due_at, traceparent
+    )
+    SELECT
+        $1, directive.directive_id, 'directive', webhook.host, 'due', 1, 0, statement_timestamp(),
+        statement_timestamp() + $14::bigint * interval '1 millisecond', $15
+    FROM directive
+    INNER JOIN delivery.webhooks_v1 AS webhook ON webhook.account = $1 AND webhook.agent = $3
+    RETURNING message_id
 )
 
-SELECT world.destination_known, world.in_time, world.has_room, directive.directive
+SELECT
+    world.destination_known,
+    world.in_time,
+    world.has_room,
+    directive.directive,
+    EXISTS (SELECT 1 FROM owed) AS push_owed
 FROM world
 LEFT JOIN directive ON true

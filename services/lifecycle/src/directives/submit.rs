@@ -3,8 +3,8 @@
 
 use hub_platform::cpu;
 use hub_platform::db::{self, During};
-use hub_platform::ids;
 use hub_platform::nats::WakeKind;
+use hub_platform::{ids, telemetry};
 use hub_proto::lifecycle::{Directive, GetDirectiveRequest, SubmitDirectiveReply, SubmitDirectiveRequest};
 use ma2h::address::Actor;
 use ma2h::directive::{Composed, Draft};
@@ -37,7 +37,10 @@ struct Writing {
 
 /// What an insert came to.
 enum Inserted {
-    Yes,
+    Yes {
+        /// To its addressee's webhook.
+        push_owed: bool,
+    },
     /// The key or the directive is there already.
     No,
     Refused(Problem),
@@ -57,8 +60,8 @@ impl Tier {
         let writing = writing?;
         for _ in 0..ROUNDS_MAX {
             match db::retry(|| self.insert_directive(&request, &writing)).await? {
-                Inserted::Yes => {
-                    self.announce_directive(&request, &writing);
+                Inserted::Yes { push_owed } => {
+                    self.announce_directive(&request, &writing, push_owed);
                     return self.submitted(&request, &request.directive_id, false).await;
                 }
                 Inserted::Refused(refusal) => {
@@ -86,6 +89,7 @@ impl Tier {
         }
         let config = &self.config;
         let entries_max = Some(bigint(config.rate_limit.inbox_depth)).filter(|entries| *entries > 0);
+        let traceparent = telemetry::traceparent().unwrap_or_default();
         let row = INSERT
             .row(
                 &self.pool,
@@ -103,6 +107,8 @@ impl Tier {
                     &writing.digest.as_slice(),
                     &bigint(config.lifecycle.idempotency_ttl_seconds),
                     &entries_max,
+                    &self.republish_after_ms(),
+                    &traceparent,
                 ],
             )
             .await?
@@ -120,7 +126,8 @@ impl Tier {
         } else {
             let inserted: Option<&str> = row.try_get("directive").during(INSERT.name)?;
             return Ok(if inserted.is_some() {
-                Inserted::Yes
+                let push_owed = flag("push_owed")?;
+                Inserted::Yes { push_owed }
             } else {
                 Inserted::No
             });
@@ -183,12 +190,15 @@ impl Tier {
         })
     }
 
-    fn announce_directive(&self, request: &SubmitDirectiveRequest, writing: &Writing) {
+    fn announce_directive(&self, request: &SubmitDirectiveRequest, writing: &Writing, push_owed: bool) {
         mailbox::count("directive", mailbox::QUEUED, 1);
         let (account, id) = (&request.account, &request.directive_id);
         self.announcer
             .wake(account, WakeKind::DirectiveUpdated, id, mailbox::QUEUED);
         self.announcer.mailbox_filled(account, &writing.agent);
+        if push_owed {
+            self.announcer.push_owed(account, id);
+        }
     }
 }
 

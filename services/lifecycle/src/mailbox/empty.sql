@@ -1,8 +1,9 @@
--- Ends a chunk of what lies in closed mailboxes: it has bounced, from where it was. A mark stays for a minute beyond what
--- it is needed for: an entry that was being written when the mailbox was closed is found by it.
+-- Ends a chunk of what lies in closed mailboxes: it has bounced, from where it was. A directive whose first delivery is being
+-- attempted by a push is left alone: the outcome says where it was. A mark stays for a minute beyond what it is needed for: an
+-- entry that was being written when the mailbox was closed is found by it.
 --
 -- Locks: the marks, then the entries; those that others hold are passed over, so that replicas share the work.
--- Indexes: closed_mailboxes_oldest, entries_waiting, the primary keys of closed_mailboxes, entries.
+-- Indexes: closed_mailboxes_oldest, entries_waiting, the primary keys of closed_mailboxes, entries, pushes.
 WITH closed AS MATERIALIZED (
     SELECT mailbox.account, mailbox.agent, mailbox.closed_at
     FROM lifecycle.closed_mailboxes AS mailbox
@@ -22,6 +23,19 @@ lying AS MATERIALIZED (
             AND waiting.agent = closed.agent
             AND waiting.ended_at IS NULL
             AND waiting.enqueued_at <= closed.closed_at
+            AND NOT (
+                waiting.state = 'queued'
+                AND EXISTS (
+                    SELECT 1
+                    FROM lifecycle.pushes AS push
+                    WHERE
+                        push.account = waiting.account
+                        AND push.message_id = waiting.entry_id
+                        AND push.kind = 'directive'
+                        AND push.state = 'due'
+                        AND push.claim_until >= statement_timestamp()
+                )
+            )
         LIMIT $1
         FOR UPDATE SKIP LOCKED
     ) AS entry

@@ -52,7 +52,10 @@ pub(crate) const PURGE: Statement = Statement {
 /// What a track says before any drain.
 pub(crate) const QUEUED: &str = "queued";
 /// And after the first.
-const DELIVERED: &str = "delivered";
+pub(crate) const DELIVERED: &str = "delivered";
+
+/// The kind of entry that is a person's.
+pub(crate) const DIRECTIVE: &str = "directive";
 
 /// The lane of what any drain is shown.
 const EVERYONE: &str = "everyone";
@@ -103,9 +106,10 @@ impl Tier {
         }
     }
 
-    fn announce_track(&self, account: &str, kind: &str, entry_id: &str, state: &str) {
+    /// The same for one of them.
+    pub(crate) fn announce_track(&self, account: &str, kind: &str, entry_id: &str, state: &str) {
         count(kind, state, 1);
-        if kind == "directive" {
+        if kind == DIRECTIVE {
             self.announcer
                 .wake(account, WakeKind::DirectiveUpdated, entry_id, state);
         }
@@ -115,7 +119,7 @@ impl Tier {
 /// Counts entries that came to a state.
 pub(crate) fn count(kind: &str, state: &str, entries: u64) {
     // Both come from columns that hold one of these.
-    let kind = ["directive", "message", "response", "receipt"]
+    let kind = [DIRECTIVE, "message", "response", "receipt"]
         .into_iter()
         .find(|known| *known == kind);
     let state = [QUEUED, DELIVERED, crate::acks::ACKNOWLEDGED, "bounced", "expired"]

@@ -1,8 +1,8 @@
--- Drops a chunk of directives that ended longer than $2 seconds ago, whichever ended first, with their entries and
--- acknowledgements; so are keys of humans whose time is over. `taken` tells whether there may be more.
+-- Drops a chunk of directives that ended longer than $2 seconds ago, whichever ended first, with their entries,
+-- acknowledgements and the pushes of both; so are keys of humans whose time is over. `taken` tells whether there may be more.
 --
 -- Locks: the entries; those that others hold are passed over. Indexes: entries_kept, human_keys_over, the primary keys of
--- entries, directives, acks, human_keys.
+-- entries, directives, acks, pushes, push_attempts, human_keys.
 WITH over AS MATERIALIZED (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
@@ -18,7 +18,7 @@ entries AS (
     DELETE FROM lifecycle.entries AS entry
     USING over
     WHERE entry.account = over.account AND entry.entry_id = over.entry_id
-    RETURNING entry.account, entry.entry_id
+    RETURNING entry.account, entry.entry_id, entry.kind
 ),
 
 directives AS (
@@ -31,6 +31,29 @@ acks AS (
     DELETE FROM lifecycle.acks AS ack
     USING entries
     WHERE ack.account = entries.account AND ack.in_reply_to = entries.entry_id AND ack.leg = 'mailbox'
+    RETURNING ack.account, ack.ack_id
+),
+
+pushed AS (
+    SELECT entries.account, entries.entry_id AS message_id
+    FROM entries
+    WHERE entries.kind = 'directive'
+    UNION ALL
+    SELECT acks.account, acks.ack_id
+    FROM acks
+    WHERE acks.ack_id IS NOT NULL
+),
+
+pushes AS (
+    DELETE FROM lifecycle.pushes AS push
+    USING pushed
+    WHERE push.account = pushed.account AND push.message_id = pushed.message_id
+),
+
+attempts AS (
+    DELETE FROM lifecycle.push_attempts AS attempt
+    USING pushed
+    WHERE attempt.account = pushed.account AND attempt.message_id = pushed.message_id
 ),
 
 over_keys AS MATERIALIZED (

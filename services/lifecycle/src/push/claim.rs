@@ -2,17 +2,16 @@
 
 use hub_platform::db::{self, During};
 use hub_platform::ids;
-use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, HostRoom, Push, PushJob};
+use hub_proto::lifecycle::{ClaimPushesReply, ClaimPushesRequest, HostRoom, Push, PushJob, PushKind};
 use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::{BATCH_MAX, CLAIM};
+use super::{BATCH_MAX, CLAIM, is_pushed, payload};
 use crate::error::Error;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
-use crate::{message_id, response};
 
 /// Bytes of envelopes and answers behind one reply (design rule 15); at least one push is given.
 const REPLY_BYTES_MAX: i64 = 4 * 1024 * 1024;
@@ -23,10 +22,7 @@ impl Tier {
     /// Claims what of these is due, each with the number of the attempt it is claimed for.
     pub(crate) async fn claim_pushes(&self, request: ClaimPushesRequest) -> Result<ClaimPushesReply, Error> {
         check(&request)?;
-        let jobs = request
-            .jobs
-            .iter()
-            .filter(|job| message_id::is_wellformed(&job.message_id));
+        let jobs = request.jobs.iter().filter(|job| is_pushed(&job.message_id));
         let (accounts, message_ids): (Vec<_>, Vec<_>) = jobs.map(names).unzip();
         let (hosts, rooms): (Vec<_>, Vec<_>) = request.rooms.iter().map(room).unzip();
         let room_otherwise = match request.room_otherwise {
@@ -64,29 +60,29 @@ impl Tier {
             "claimed" => "claimed",
             "held" => "held",
             "deferred" => "deferred",
+            "ended" => "ended",
             _ => "crowded",
         };
         metrics::counter!("hub_lifecycle_pushes_asked_for_total", "verdict" => verdict).increment(1);
-        if matches!(verdict, "held" | "deferred") {
+        if matches!(verdict, "held" | "deferred" | "ended") {
             return Ok(None);
         }
         let account: String = row.try_get("account").during(CLAIM.name)?;
         let message_id: String = row.try_get("message_id").during(CLAIM.name)?;
-        let envelope: Option<&str> = row.try_get("envelope").during(CLAIM.name)?;
-        let Some(envelope) = envelope else {
+        if verdict == "crowded" {
             // The worker gives its job up with this reply: the next claim takes it.
             self.announcer.push_owed(&account, &message_id);
             return Ok(None);
-        };
-        let response = match response::of(row, &message_id, envelope) {
-            Ok(response) => response,
+        }
+        let payload = match payload::of(row, &message_id) {
+            Ok(payload) => payload,
             // One row that cannot be read keeps no other from its push.
             Err(error) => {
-                tracing::error!(%error, account, message_id, "response cannot be composed");
+                tracing::error!(%error, account, message_id, "what is pushed cannot be composed");
                 return Ok(None);
             }
         };
-        read(row, account, message_id, response)
+        read(row, account, message_id, payload)
             .map(Some)
             .during(CLAIM.name)
     }
@@ -117,7 +113,7 @@ fn read(
     row: &Row,
     account: String,
     message_id: String,
-    response: String,
+    (kind, payload): (PushKind, String),
 ) -> Result<Push, tokio_postgres::Error> {
     // The table's checks keep these from being negative.
     let count = |name| {
@@ -130,10 +126,11 @@ fn read(
         generation: count("generation")?,
         number: count("number")?,
         agent: row.try_get("agent")?,
-        url: row.try_get("callback_url")?,
-        scheme: row.try_get("callback_scheme")?,
+        url: row.try_get("url")?,
+        scheme: row.try_get("scheme")?,
         credential_ref: row.try_get("credential_ref")?,
-        response,
+        payload,
         traceparent: row.try_get("traceparent")?,
+        kind: kind.into(),
     })
 }

@@ -6,11 +6,16 @@
 --             of the account are held;
 --   deferred  the worker has no more room for its host ($6, $7; $8 for every other host): due again after a pause that
 --             doubles from $9 up to $10 milliseconds each time, with jitter;
+--   ended     nothing is left to push, or nowhere to push it to: the directive has ended, its agent was deleted, the webhook is
+--             gone. Also a directive that may expire while it is pushed: `expired` must mean that it was never delivered;
 --   crowded   it does not fit into the $5 bytes of the reply, which has at least one push: nothing changes.
 -- `due_at` of a claimed one becomes the end of the lease: if the outcome never comes, the relay publishes the job then.
 --
+-- Where a directive or an acknowledgement goes is asked anew at each claim.
+--
 -- Locks: the pushes, by account and id; those that others hold are passed over.
--- Indexes: the primary keys of pushes, messages, envelopes, delivery.host_health.
+-- Indexes: acks_pushed; the primary keys of pushes, messages, envelopes, directives, entries, closed_mailboxes,
+-- delivery.webhooks, delivery.callback_hosts, delivery.host_health.
 WITH asked AS (
     SELECT DISTINCT job.account, job.message_id
     FROM unnest($2::text[], $3::text[]) AS job (account, message_id)
@@ -20,16 +25,49 @@ due AS MATERIALIZED (
     SELECT
         push.account,
         push.message_id,
-        push.host,
+        push.kind,
+        CASE push.kind WHEN 'response' THEN push.host ELSE webhook.host END AS host,
+        coalesce(envelope.agent, directive.agent, '') AS agent,
+        coalesce(envelope.callback_url, webhook.url) AS url,
+        coalesce(envelope.callback_scheme, webhook.scheme) AS scheme,
+        coalesce(envelope.credential_ref, webhook.credential_ref) AS credential_ref,
         coalesce(push.claim_id = $1, false) AS is_repeated,
+        CASE push.kind
+            WHEN 'response' THEN envelope.message_id IS NULL
+            WHEN 'directive'
+                THEN
+                    webhook.url IS NULL
+                    OR entry.entry_id IS NULL
+                    OR entry.ended_at IS NOT NULL
+                    OR entry.drops_at < statement_timestamp() + $4::bigint * interval '1 millisecond'
+                    OR coalesce(entry.enqueued_at <= mailbox.closed_at, false)
+            ELSE webhook.url IS NULL OR ack.ack_id IS NULL
+        END AS is_over,
         least($9::bigint * power(2, least(push.deferrals, 30)), $10::bigint) * (0.5 + random() / 2) AS pause_ms,
-        octet_length(envelope.envelope) + octet_length(message.detail) AS size_bytes
+        coalesce(
+            octet_length(envelope.envelope) + octet_length(message.detail),
+            octet_length(directive.directive),
+            octet_length(ack.note),
+            0
+        ) AS size_bytes
     FROM lifecycle.pushes AS push
     INNER JOIN asked ON push.account = asked.account AND push.message_id = asked.message_id
-    INNER JOIN lifecycle.messages AS message
-        ON push.account = message.account AND push.message_id = message.message_id
-    INNER JOIN lifecycle.envelopes AS envelope
-        ON push.account = envelope.account AND push.message_id = envelope.message_id
+    LEFT JOIN lifecycle.messages AS message
+        ON push.kind = 'response' AND push.account = message.account AND push.message_id = message.message_id
+    LEFT JOIN lifecycle.envelopes AS envelope
+        ON push.kind = 'response' AND push.account = envelope.account AND push.message_id = envelope.message_id
+    LEFT JOIN lifecycle.directives AS directive
+        ON push.kind = 'directive' AND push.account = directive.account AND push.message_id = directive.directive_id
+    LEFT JOIN lifecycle.entries AS entry
+        ON push.kind = 'directive' AND push.account = entry.account AND push.message_id = entry.entry_id
+    LEFT JOIN lifecycle.closed_mailboxes AS mailbox
+        ON directive.account = mailbox.account AND directive.agent = mailbox.agent
+    LEFT JOIN lifecycle.acks AS ack
+        ON push.kind = 'ack' AND push.account = ack.account AND push.message_id = ack.ack_id
+    LEFT JOIN delivery.webhooks_v1 AS webhook
+        ON
+            push.account = webhook.account
+            AND webhook.agent = CASE push.kind WHEN 'directive' THEN directive.agent WHEN 'ack' THEN '' END
     WHERE
         push.state = 'due'
         AND (
@@ -55,6 +93,7 @@ ranked AS (
     FROM due
     LEFT JOIN delivery.host_holds_v1 AS hold ON due.account = hold.account AND due.host = hold.host
     LEFT JOIN unnest($6::text[], $7::bigint[]) AS room (host, pushes) ON due.host = room.host
+    WHERE NOT due.is_over
 ),
 
 judged AS MATERIALIZED (
@@ -69,6 +108,10 @@ judged AS MATERIALIZED (
             ELSE 'claimed'
         END AS verdict
     FROM ranked
+    UNION ALL
+    SELECT due.account, due.message_id, 'ended'
+    FROM due
+    WHERE due.is_over
 ),
 
 fitting AS MATERIALIZED (
@@ -102,9 +145,10 @@ claimed AS (
 put_back AS (
     UPDATE lifecycle.pushes AS push
     SET
-        state = CASE judged.verdict WHEN 'held' THEN 'held' ELSE 'due' END,
+        state = CASE judged.verdict WHEN 'deferred' THEN 'due' ELSE judged.verdict END,
+        host = coalesce(due.host, push.host),
         held_at = CASE judged.verdict WHEN 'held' THEN statement_timestamp() END,
-        deferrals = CASE judged.verdict WHEN 'held' THEN 0 ELSE push.deferrals + 1 END,
+        deferrals = CASE judged.verdict WHEN 'deferred' THEN push.deferrals + 1 ELSE 0 END,
         attempt_at = statement_timestamp() + due.pause_ms * interval '1 millisecond',
         due_at = statement_timestamp() + due.pause_ms * interval '1 millisecond',
         claim_id = NULL,
@@ -112,7 +156,7 @@ put_back AS (
     FROM judged
     INNER JOIN due ON judged.account = due.account AND judged.message_id = due.message_id
     WHERE
-        judged.verdict IN ('held', 'deferred')
+        judged.verdict IN ('held', 'deferred', 'ended')
         AND push.account = judged.account
         AND push.message_id = judged.message_id
 )
@@ -123,10 +167,11 @@ SELECT
     claimed.generation,
     claimed.attempts AS number,
     claimed.traceparent,
-    envelope.agent,
-    envelope.callback_url,
-    envelope.callback_scheme,
-    envelope.credential_ref,
+    due.kind AS push_kind,
+    due.agent,
+    due.url,
+    due.scheme,
+    due.credential_ref,
     envelope.run_id,
     envelope.ma2h_version,
     message.kind,
@@ -136,16 +181,28 @@ SELECT
     message.defaulted,
     message.detail,
     message.terminal_at,
+    envelope.envelope,
+    directive.directive,
+    ack.in_reply_to,
+    ack.ma2h_version AS ack_version,
+    ack.by AS acked_by,
+    ack.acked_at,
+    ack.note,
+    ack.resolution_id AS acked_resolution_id,
     statement_timestamp() AS now,
-    CASE WHEN judged.verdict = 'claimed' AND NOT fitting.fits THEN 'crowded' ELSE judged.verdict END AS verdict,
-    CASE WHEN fitting.fits THEN envelope.envelope END AS envelope
+    CASE WHEN judged.verdict = 'claimed' AND NOT fitting.fits THEN 'crowded' ELSE judged.verdict END AS verdict
 FROM judged
-INNER JOIN lifecycle.messages AS message
-    ON judged.account = message.account AND judged.message_id = message.message_id
-INNER JOIN lifecycle.envelopes AS envelope
-    ON judged.account = envelope.account AND judged.message_id = envelope.message_id
+INNER JOIN due ON judged.account = due.account AND judged.message_id = due.message_id
 LEFT JOIN fitting
     ON judged.account = fitting.account AND judged.message_id = fitting.message_id
 LEFT JOIN claimed
     ON judged.account = claimed.account AND judged.message_id = claimed.message_id
+LEFT JOIN lifecycle.messages AS message
+    ON due.kind = 'response' AND claimed.account = message.account AND claimed.message_id = message.message_id
+LEFT JOIN lifecycle.envelopes AS envelope
+    ON due.kind = 'response' AND claimed.account = envelope.account AND claimed.message_id = envelope.message_id
+LEFT JOIN lifecycle.directives AS directive
+    ON due.kind = 'directive' AND claimed.account = directive.account AND claimed.message_id = directive.directive_id
+LEFT JOIN lifecycle.acks AS ack
+    ON due.kind = 'ack' AND claimed.account = ack.account AND claimed.message_id = ack.ack_id
 ORDER BY judged.account, judged.message_id

@@ -1,4 +1,4 @@
--- Lists pushes of an account that were given up, of one host or of all, after the message in $3.
+-- Lists pushes of an account that were given up, of one host or of all, after the id in $3.
 --
 -- Locks: none. Index: pushes_exhausted.
 SELECT push.message_id

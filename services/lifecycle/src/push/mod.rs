@@ -1,14 +1,18 @@
-//! Pushes that are owed (design rule 5): claimed by workers, settled by what came of them, published again when due, held
+//! Pushes that are owed (design rule 5), of Responses, directives and acknowledgements alike: claimed by workers, settled by what came of them, published again when due, held
 //! while nothing is sent to their host, and put back by people.
 
 mod claim;
 mod decide;
+mod payload;
 mod redeliver;
 mod relay;
 mod release;
 mod settle;
 
+use hub_platform::ids;
+
 use crate::statement::Statement;
+use crate::{acks, directives, message_id};
 
 pub(crate) use decide::Policy;
 
@@ -47,3 +51,10 @@ pub(crate) const BACKLOG: Statement = Statement {
 
 /// Pushes of one claim or settlement.
 const BATCH_MAX: usize = 1000;
+
+/// Whether a text can be the id of something that is pushed. What cannot is not looked up.
+fn is_pushed(id: &str) -> bool {
+    message_id::is_wellformed(id)
+        || ids::is_minted(id, directives::PREFIX)
+        || ids::is_minted(id, acks::PREFIX)
+}

@@ -9,7 +9,7 @@ use hub_proto::lifecycle::{
 use ma2h::error::{ErrorCode, Problem};
 use tokio_postgres::types::Type;
 
-use super::{BATCH_MAX, EXHAUSTED, REDELIVER};
+use super::{BATCH_MAX, EXHAUSTED, REDELIVER, is_pushed};
 use crate::error::Error;
 use crate::message_id;
 use crate::statement::TypedValues;
@@ -77,7 +77,7 @@ impl Tier {
             return Err(Problem::validation(format!("message_ids: more than {BATCH_MAX}")).into());
         }
         let message_ids = request.message_ids.iter().map(String::as_str);
-        let message_ids: Vec<&str> = message_ids.filter(|id| message_id::is_wellformed(id)).collect();
+        let message_ids: Vec<&str> = message_ids.filter(|id| is_pushed(id)).collect();
         let (account, redelivery_id) = (&request.account, &request.redelivery_id);
         let redelivering = self
             .renew(account, redelivery_id, &message_ids, Scope::Exhausted)

@@ -11,10 +11,10 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::decide::{Ended, Verdict, decide};
-use super::{BATCH_MAX, CLAIMED, SETTLE};
+use super::{BATCH_MAX, CLAIMED, SETTLE, is_pushed};
 use crate::column::storable;
 use crate::error::Error;
-use crate::message_id;
+use crate::mailbox::{self, DIRECTIVE};
 use crate::read::DELIVERED;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
@@ -131,9 +131,7 @@ impl Tier {
         claim_id: &str,
         settlements: &[&'a Settlement],
     ) -> Result<Outcomes<'a>, Error> {
-        let settlements = settlements
-            .iter()
-            .filter(|s| message_id::is_wellformed(&s.message_id));
+        let settlements = settlements.iter().filter(|s| is_pushed(&s.message_id));
         let settlements: Vec<&'a Settlement> = settlements.copied().collect();
         let (accounts, message_ids): (Vec<&str>, Vec<&str>) = settlements
             .iter()
@@ -175,11 +173,21 @@ impl Tier {
             "exhausted" => "exhausted",
             _ => "deferred",
         };
-        metrics::counter!("hub_lifecycle_pushes_settled_total", "outcome" => outcome).increment(1);
+        let pushed = match row.try_get("pushed")? {
+            "directive" => DIRECTIVE,
+            "ack" => "ack",
+            _ => "response",
+        };
+        metrics::counter!("hub_lifecycle_pushes_settled_total", "kind" => pushed, "outcome" => outcome)
+            .increment(1);
         if row.try_get("stamped")? {
             let (account, message_id) = (row.try_get("account")?, row.try_get("message_id")?);
-            self.announcer
-                .wake(account, WakeKind::DeliveryUpdated, message_id, DELIVERED);
+            if pushed == DIRECTIVE {
+                self.announce_track(account, DIRECTIVE, message_id, mailbox::DELIVERED);
+            } else {
+                self.announcer
+                    .wake(account, WakeKind::DeliveryUpdated, message_id, DELIVERED);
+            }
         }
         Ok(())
     }

@@ -2,10 +2,11 @@
 --
 -- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
 -- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back. A probe that
--- failed is kept as an attempt, and counted as one that counts toward no cap.
+-- failed is kept as an attempt, and counted as one that counts toward no cap. A directive that was delivered is so by one more
+-- delivery, as by a drain's; it stays where it is in its mailbox.
 --
--- Locks: the pushes, by account and id; then the messages of those delivered, which nobody locks before their pushes.
--- Indexes: the primary keys of pushes, push_attempts, messages.
+-- Locks: the pushes, by account and id; then, of those delivered, the entries by account and id, and the messages, which
+-- nobody locks before their pushes. Indexes: the primary keys of pushes, push_attempts, entries, messages.
 WITH outcome AS (
     SELECT
         outcome.account,
@@ -56,6 +57,7 @@ settled AS (
     RETURNING
         push.account,
         push.message_id,
+        push.kind AS pushed,
         push.generation,
         outcome.number,
         outcome.kind,
@@ -88,12 +90,39 @@ stamped AS (
     FROM settled
     WHERE
         settled.kind = 'delivered'
+        AND settled.pushed = 'response'
         AND message.account = settled.account
         AND message.message_id = settled.message_id
         AND message.delivery_state IS NULL
     RETURNING message.account, message.message_id
+),
+
+reached AS (
+    SELECT entry.account, entry.entry_id
+    FROM lifecycle.entries AS entry
+    INNER JOIN settled ON entry.account = settled.account AND entry.entry_id = settled.message_id
+    WHERE settled.kind = 'delivered' AND settled.pushed = 'directive' AND entry.ended_at IS NULL
+    ORDER BY entry.account, entry.entry_id
+    FOR UPDATE OF entry
+),
+
+handed AS (
+    UPDATE lifecycle.entries AS entry
+    SET
+        state = 'delivered',
+        delivered_at = coalesce(entry.delivered_at, statement_timestamp()),
+        deliveries = entry.deliveries + 1
+    FROM reached
+    WHERE entry.account = reached.account AND entry.entry_id = reached.entry_id AND entry.ended_at IS NULL
+    RETURNING entry.account, entry.entry_id, entry.deliveries = 1 AS is_first
 )
 
-SELECT settled.account, settled.message_id, settled.kind, stamped.message_id IS NOT NULL AS stamped
+SELECT
+    settled.account,
+    settled.message_id,
+    settled.pushed,
+    settled.kind,
+    stamped.message_id IS NOT NULL OR coalesce(handed.is_first, false) AS stamped
 FROM settled
 LEFT JOIN stamped ON settled.account = stamped.account AND settled.message_id = stamped.message_id
+LEFT JOIN handed ON settled.account = handed.account AND settled.message_id = handed.entry_id

@@ -1,5 +1,5 @@
--- Writes down what is about to be done to an agent's secrets, keys or callback hosts, which delivery keeps. No row back:
--- there is no such agent. It is written before it is done, so that nothing is ever done unwritten.
+-- Writes down what is about to be done to an agent's secrets, keys, callback hosts or webhook, which delivery keeps. No row
+-- back: there is no such agent. It is written before it is done, so that nothing is ever done unwritten.
 -- Locks: the agent (shared, against its deletion). Served by accounts_pkey, agents_pkey.
 WITH found AS (
     SELECT agents.account, agents.agent
