@@ -19,10 +19,11 @@ dev: ## run a hub here with all it needs until Ctrl-C; RESET=1 starts anew, HUB_
 	@cargo build -p ma2h-hub
 	@exec $(TARGET_DIR)/debug/ma2h-hub dev $(if $(filter-out 0,$(RESET)),--reset)
 
+# All targets leave the examples in docs out: there are none, and looking for them takes minutes.
 test: ## run every test against a private PostgreSQL and NATS; ARGS are passed to cargo test
 	@deploy/dev/prepare test
 	@cargo build $(if $(CI),-q) --workspace --all-targets
-	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace --no-fail-fast $(ARGS)
+	@exec $(TARGET_DIR)/debug/with-services cargo test --workspace --all-targets --no-fail-fast $(ARGS)
 
 campaign: ## let everything fail under load for MINUTES, as SEED says, and prove that nothing is lost or untrue; ARGS as of campaign
 	@deploy/dev/prepare test

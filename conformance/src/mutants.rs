@@ -32,7 +32,8 @@ pub(crate) struct Options {
     outputs: Outputs,
 }
 
-/// Tries every fault on each check that must notice it; a check that passes all the same is a failure.
+/// Tries every fault on each check that must notice it. A check that passes all the same is a failure, and so is a fault
+/// that never showed: what fails then failed of something else.
 pub(crate) async fn run(options: Options) -> anyhow::Result<ExitCode> {
     let faults: Vec<&'static Fault> = fault::all()
         .filter(|fault| fault.name.contains(&options.only))
@@ -110,18 +111,52 @@ async fn trial(
             ..honest.clone()
         };
     }
-    let line = live::prove(&hub.behind(fault), setup, check).await;
-    let (status, detail) = match line.status {
-        Status::Failed => (Status::Passed, String::new()),
-        other => (
-            Status::Failed,
-            format!("the check did not notice: {} {}", other.as_str(), line.detail),
-        ),
-    };
+    let faulty = hub.behind(fault);
+    let line = live::prove(&faulty, setup, check).await;
+    let missed = missed(&line, faulty.lies());
     Line {
         name,
-        status,
-        detail,
+        status: if missed.is_none() {
+            Status::Passed
+        } else {
+            Status::Failed
+        },
+        detail: missed.unwrap_or_default(),
         ..line
+    }
+}
+
+/// Why a check that ended so shows nothing of a fault that showed so many times, unless it does.
+fn missed(line: &Line, lies: usize) -> Option<String> {
+    let why = match (line.status, lies) {
+        (_, 0) => "the lie was not told",
+        (Status::Failed, _) => return None,
+        _ => "the check did not notice",
+    };
+    Some(format!("{why}: {} {}", line.status.as_str(), line.detail))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::missed;
+    use crate::report::{Line, Status};
+
+    #[test]
+    fn a_check_notices_only_what_it_was_told() {
+        for (status, lies, notices) in [
+            (Status::Failed, 1, true),
+            (Status::Failed, 3, true),
+            (Status::Failed, 0, false),
+            (Status::Passed, 1, false),
+            (Status::Passed, 0, false),
+            (Status::Skipped, 1, false),
+            (Status::NotOffered, 0, false),
+        ] {
+            let line = Line {
+                status,
+                ..Line::of("8.1", "submit/a-thing", Ok(()))
+            };
+            assert_eq!(missed(&line, lies).is_none(), notices, "{status:?} after {lies}");
+        }
     }
 }

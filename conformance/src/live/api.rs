@@ -26,7 +26,7 @@ pub(crate) struct Call {
 }
 
 /// What came back.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Reply {
     /// Of the request, for what is told of a failure.
     pub(crate) asked: String,
@@ -124,8 +124,8 @@ impl Api {
             headers: answer.headers().clone(),
             text: answer.text().await?,
         };
-        if let Some(fault) = self.hub.fault {
-            fault.alter_reply(&call, self.token(), &mut reply);
+        if let Some(liar) = &self.hub.liar {
+            liar.alter_reply(&call, self.token(), &mut reply);
         }
         Ok(reply)
     }

@@ -1,9 +1,11 @@
 //! Faults between a hub and the checks: what a hub that is wrong would have said. Each is the smallest lie of its
 //! family, and names the checks that must not believe it.
 
+mod liar;
 mod mailboxes;
 mod messages;
 mod outward;
+mod signing;
 mod submits;
 mod tools;
 
@@ -11,6 +13,7 @@ use serde_json::Value;
 
 use super::api::{Call, Reply};
 use super::receiver::Push;
+pub(crate) use liar::Liar;
 
 /// One thing that a hub might do wrong.
 pub(crate) struct Fault {
@@ -38,7 +41,8 @@ pub(crate) struct Exchange<'a> {
 }
 
 impl Fault {
-    pub(crate) fn alter_reply(&self, call: &Call, token: &str, reply: &mut Reply) {
+    /// Tells the lie in an answer, if it is one that this fault is about.
+    fn alter_reply(&self, call: &Call, token: &str, reply: &mut Reply) {
         // To make accounts is no part of what is tried.
         if call.path.starts_with("/admin/") {
             return;
@@ -64,7 +68,8 @@ impl Fault {
         }
     }
 
-    pub(crate) fn alter_push(&self, push: &mut Push) {
+    /// Tells the lie in what came to a callback, if it is about that.
+    fn alter_push(&self, push: &mut Push) {
         if let Lie::Push(alter) = self.lie {
             alter(push);
         }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use super::account::{Account, Caller};
 use super::api::Reply;
 use super::envelope;
-use super::leg::Leg;
 use super::mailbox::Mailbox;
 use super::stage::{Stage, pause};
 use super::verdict::{Proof, Tried, Verdict, equal, holds, skipped, text};
@@ -88,11 +87,6 @@ impl Stage {
     /// The shortest lease, where it can be waited for.
     pub(crate) fn shortest_lease_seconds(&self) -> Tried<u64> {
         self.short_seconds("/sessions/min_ttl_seconds")
-    }
-
-    /// Leaves a check that needs another leg as well.
-    pub(crate) fn needs(&self, leg: Leg) -> Proof {
-        leg.offered_by(&self.hub).map_err(Verdict::NotOffered)
     }
 }
 

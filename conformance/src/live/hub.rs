@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use reqwest::Certificate;
 use serde_json::Value;
 
-use super::fault::Fault;
+use super::fault::{Fault, Liar};
 
 /// A call that takes longer is a failure; the longest wait that may be asked for is a minute.
 const CALL_TIMEOUT: Duration = Duration::from_secs(75);
@@ -21,7 +21,7 @@ pub(crate) struct Hub {
     /// Read once, before the first check.
     pub(crate) capability: Value,
     /// What stands between the hub and the checks, when those are what is tried.
-    pub(crate) fault: Option<&'static Fault>,
+    pub(crate) liar: Option<Arc<Liar>>,
     /// The description that a hub for development writes.
     pub(crate) description: Option<PathBuf>,
     /// The address at which the hub reaches this machine.
@@ -50,7 +50,7 @@ impl Hub {
             base_url,
             http,
             capability,
-            fault: None,
+            liar: None,
             description: reach.description,
             callback_address: reach.callback_address,
         }))
@@ -62,10 +62,15 @@ impl Hub {
             base_url: self.base_url.clone(),
             http: self.http.clone(),
             capability: self.capability.clone(),
-            fault: Some(fault),
+            liar: Some(Arc::new(Liar::new(fault))),
             description: self.description.clone(),
             callback_address: self.callback_address,
         })
+    }
+
+    /// How often the fault before it showed.
+    pub(crate) fn lies(&self) -> usize {
+        self.liar.as_ref().map_or(0, |liar| liar.lies())
     }
 
     /// A number that the capability document states.

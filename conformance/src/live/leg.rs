@@ -4,11 +4,9 @@ use serde_json::Value;
 
 use super::hub::Hub;
 
-/// A part of the protocol that is optional.
+/// A part of the protocol that is optional; what every hub has is of no leg.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Leg {
-    /// What every hub has.
-    Core,
     /// Callbacks.
     Push,
     /// A limit on submits.
@@ -37,7 +35,6 @@ impl Leg {
     /// Where the capability document says that it is offered.
     fn pointer(self) -> &'static str {
         match self {
-            Leg::Core => "",
             Leg::Push => "/callback_auth_schemes",
             Leg::RateLimit => "/rate_limit/requests_per_minute",
             Leg::InboxDepth => "/rate_limit/inbox_depth",
@@ -49,6 +46,21 @@ impl Leg {
             Leg::InterAgent => "/inter_agent/enabled",
             Leg::Stream => "/inbound/stream_url",
             Leg::HardStop => "/sessions/operator_hard_stop",
+        }
+    }
+
+    /// Whether the hub of this repository serves it, once it is configured to: a check of any other leg is written, and
+    /// has proved nothing yet.
+    pub(crate) fn is_served(self) -> bool {
+        match self {
+            Leg::Push
+            | Leg::RateLimit
+            | Leg::InboxDepth
+            | Leg::Inbound
+            | Leg::Webhook
+            | Leg::Ack
+            | Leg::Presence => true,
+            Leg::Sessions | Leg::InterAgent | Leg::Stream | Leg::HardStop => false,
         }
     }
 

@@ -19,7 +19,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::fault::Fault;
+use super::fault::Liar;
 use super::verdict::{Tried, Verdict};
 
 /// Longest that a check waits for a delivery: beyond the longest usual delay between attempts.
@@ -37,7 +37,7 @@ pub(crate) enum Answer {
 }
 
 /// One request, as it came in.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Push {
     pub(crate) path: String,
     pub(crate) headers: HeaderMap,
@@ -54,7 +54,7 @@ pub(crate) struct Receiver {
 struct Shared {
     script: Mutex<VecDeque<Answer>>,
     received: watch::Sender<Vec<Push>>,
-    fault: Option<&'static Fault>,
+    liar: Option<Arc<Liar>>,
 }
 
 impl Push {
@@ -71,11 +71,11 @@ impl Push {
 
 impl Receiver {
     /// Listens on a free port of this address.
-    pub(crate) async fn start(address: IpAddr, fault: Option<&'static Fault>) -> Tried<Self> {
+    pub(crate) async fn start(address: IpAddr, liar: Option<Arc<Liar>>) -> Tried<Self> {
         let shared = Arc::new(Shared {
             script: Mutex::default(),
             received: watch::Sender::new(Vec::new()),
-            fault,
+            liar,
         });
         let bound = async {
             let listener = TcpListener::bind((address, 0)).await?;
@@ -169,8 +169,8 @@ async fn handle(request: Request<Incoming>, shared: Arc<Shared>) -> io::Result<R
         headers: head.headers,
         body: String::from_utf8_lossy(&body).into_owned(),
     };
-    if let Some(fault) = shared.fault {
-        fault.alter_push(&mut push);
+    if let Some(liar) = &shared.liar {
+        liar.alter_push(&mut push);
     }
     let answer = shared.script().pop_front().unwrap_or(Answer::Status(204));
     shared.received.send_modify(|all| all.push(push));

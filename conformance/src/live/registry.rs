@@ -21,7 +21,8 @@ pub(crate) struct Check {
     /// The file and the function: `submit/a-replay-gets-the-original-ack`.
     pub(crate) name: String,
     pub(crate) section: &'static str,
-    pub(crate) leg: Leg,
+    /// What a hub must offer for it to be tried.
+    pub(crate) legs: Vec<Leg>,
     pub(crate) deadline: Duration,
     /// It disturbs others, or is disturbed by them.
     pub(crate) alone: bool,
@@ -37,7 +38,7 @@ where
     Check {
         name: name_of(type_name::<F>()),
         section,
-        leg: Leg::Core,
+        legs: Vec::new(),
         deadline: DEADLINE,
         alone: false,
         run: Box::new(move |stage| Box::pin(run(stage))),
@@ -45,10 +46,15 @@ where
 }
 
 impl Check {
-    /// Of something that a hub need not offer.
+    /// Of something that a hub need not offer; may be said of several.
     pub(crate) fn of(mut self, leg: Leg) -> Self {
-        self.leg = leg;
+        self.legs.push(leg);
         self
+    }
+
+    /// Whether the hub of this repository serves what it is about.
+    pub(crate) fn is_served(&self) -> bool {
+        self.legs.iter().all(|leg| leg.is_served())
     }
 
     /// That takes longer.

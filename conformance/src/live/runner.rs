@@ -38,9 +38,10 @@ const DETAIL_CHARS_MAX: usize = 1000;
 /// Runs one check within its deadline.
 pub(crate) async fn prove(hub: &Arc<Hub>, setup: &Arc<Setup>, check: &Check) -> Line {
     let started = Instant::now();
-    let outcome = match check.leg.offered_by(hub) {
-        Err(why) => Err(Verdict::NotOffered(why)),
-        Ok(()) => tried(hub, setup, check).await,
+    let missing = check.legs.iter().find_map(|leg| leg.offered_by(hub).err());
+    let outcome = match missing {
+        Some(why) => Err(Verdict::NotOffered(why)),
+        None => tried(hub, setup, check).await,
     };
     let (status, detail) = match outcome {
         Ok(()) => (Status::Passed, String::new()),

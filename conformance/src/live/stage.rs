@@ -15,7 +15,7 @@ use super::verdict::{Tried, Verdict, failed, list, skipped, text};
 
 /// Reference and value of the secret that a check's callbacks are signed with.
 pub(crate) const SECRET_REF: &str = "env:PROOF_SECRET";
-const SECRET: &str = "a secret that only proofs have, 0123456789";
+pub(crate) const SECRET: &str = "a secret that only proofs have, 0123456789";
 const AGENT: &str = "orchard/picker";
 const HUMAN: &str = "alice";
 
@@ -101,7 +101,7 @@ impl Stage {
 
     /// A callback that nobody knows of yet.
     pub(crate) async fn receiver(&self) -> Tried<Receiver> {
-        Receiver::start(self.hub.callback_address, self.hub.fault).await
+        Receiver::start(self.hub.callback_address, self.hub.liar.clone()).await
     }
 
     /// The hub's published key.

@@ -2,6 +2,7 @@
 
 mod clauses;
 mod proof;
+mod sections;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -43,6 +44,15 @@ struct Matrix {
     obligation: Vec<Obligation>,
 }
 
+impl Matrix {
+    /// Each row as its section counts it.
+    fn counted(&self) -> impl Iterator<Item = sections::Row<'_>> {
+        self.obligation
+            .iter()
+            .map(|row| (row.section.as_str(), row.says.ends_with("(v0.6)")))
+    }
+}
+
 /// A MUST or a MUST NOT.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -52,7 +62,7 @@ struct Obligation {
     /// Who is bound: hub, agent, both, client or resolver.
     who: String,
     level: String,
-    /// In our words, to be read after the level.
+    /// In our words, to be read after the level; at its end, whether v0.6 added it.
     says: String,
     #[serde(default)]
     proof: Vec<String>,
@@ -66,7 +76,8 @@ struct Obligation {
 pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
     let (matrix, clauses) = (read()?, clauses::read()?);
     if options.check {
-        let faults = [faults(&matrix), clauses::faults(&clauses)].concat();
+        let sections = sections::faults(&sections::read()?, matrix.counted());
+        let faults = [faults(&matrix), sections, clauses::faults(&clauses)].concat();
         for fault in &faults {
             println!("{fault}");
         }
@@ -116,11 +127,26 @@ fn statuses(path: &Path) -> anyhow::Result<BTreeMap<String, String>> {
     Ok(proofs.iter().filter_map(status).collect())
 }
 
+/// The live checks, as proofs, of what the hub of this repository does not serve yet.
+fn unserved() -> BTreeSet<String> {
+    let checks = crate::live::all().into_iter();
+    checks
+        .filter(|check| !check.is_served())
+        .map(|check| format!("live:{}", check.name))
+        .collect()
+}
+
+/// Whether these are proofs, and none of them has had a leg to stand on.
+fn waits(proofs: &[String], unserved: &BTreeSet<String>) -> bool {
+    !proofs.is_empty() && proofs.iter().all(|proof| unserved.contains(proof))
+}
+
 fn table(rows: &[&Obligation], report: Option<&BTreeMap<String, String>>) -> String {
     let mut rows = rows.to_vec();
     rows.sort_by_key(|row| order(&row.section));
     let mut text = String::new();
-    let (mut section, mut counts) = ("", [0_usize; 3]);
+    let unserved = unserved();
+    let (mut section, mut counts) = ("", [0_usize; 4]);
     for row in &rows {
         if row.section != section {
             let _ = writeln!(text, "§{}", row.section);
@@ -135,13 +161,17 @@ fn table(rows: &[&Obligation], report: Option<&BTreeMap<String, String>>) -> Str
                 let _ = writeln!(text, "      {word}: {reason}");
             }
         }
-        counts[row.kind()] += 1;
+        if waits(&row.proof, &unserved) {
+            let _ = writeln!(text, "      proof written, leg not served yet");
+        }
+        counts[row.kind(&unserved)] += 1;
     }
-    let [proved, open, untestable] = counts;
+    let [proved, waiting, open, untestable] = counts;
     let total = rows.len();
     let _ = writeln!(
         text,
-        "{total} obligations: {proved} with proof, {open} open, {untestable} that nothing on the wire could show"
+        "{total} obligations: {proved} with proof, {waiting} with a proof that is written, but whose leg is not served \
+         yet, {open} open, {untestable} that nothing on the wire could show"
     );
     text
 }
@@ -154,12 +184,12 @@ fn went(proof: &str, report: Option<&BTreeMap<String, String>>) -> String {
 }
 
 impl Obligation {
-    /// With proof, open, or untestable.
-    fn kind(&self) -> usize {
+    /// With proof, with one that waits for its leg, open, or untestable.
+    fn kind(&self, unserved: &BTreeSet<String>) -> usize {
         match (&self.open, &self.untestable) {
-            (Some(_), _) => 1,
-            (None, Some(_)) => 2,
-            (None, None) => 0,
+            (Some(_), _) => 2,
+            (None, Some(_)) => 3,
+            (None, None) => usize::from(waits(&self.proof, unserved)),
         }
     }
 
@@ -193,7 +223,10 @@ impl Obligation {
 
 #[cfg(test)]
 mod tests {
-    use super::{Matrix, faults, read};
+    use super::{Matrix, Obligation, faults, read, sections, table};
+
+    const ROW: &str =
+        "[[obligation]]\nid = \"7-x\"\nsection = \"7\"\nwho = \"hub\"\nlevel = \"MUST\"\nsays = \"x\"\n";
 
     /// Each row says how it is proved, or why it is not; each proof that is named is there.
     #[test]
@@ -204,8 +237,6 @@ mod tests {
 
     #[test]
     fn a_row_without_a_proof_or_a_reason_is_noticed() {
-        let row =
-            "[[obligation]]\nid = \"7-x\"\nsection = \"7\"\nwho = \"hub\"\nlevel = \"MUST\"\nsays = \"x\"\n";
         for (rest, good) in [
             ("", false),
             ("open = \"not yet\"", true),
@@ -214,8 +245,49 @@ mod tests {
             ("proof = [\"vector:schema/none\"]", false),
             ("proof = [\"vector:schema/ack\"]\nopen = \"not yet\"", false),
         ] {
-            let matrix: Matrix = toml::from_str(&format!("{row}{rest}")).unwrap();
+            let matrix: Matrix = toml::from_str(&format!("{ROW}{rest}")).unwrap();
             assert_eq!(faults(&matrix).is_empty(), good, "{rest}");
+        }
+    }
+
+    #[test]
+    fn every_section_has_its_rows() {
+        let (mut matrix, sections) = (read().unwrap(), sections::read().unwrap());
+        let found = sections::faults(&sections, matrix.counted());
+        assert!(found.is_empty(), "{found:#?}");
+        while let Some(lost) = matrix.obligation.pop() {
+            let found = sections::faults(&sections, matrix.counted());
+            let noticed = found
+                .iter()
+                .any(|fault| fault.starts_with(&format!("§{}:", lost.section)));
+            assert!(noticed, "{}", lost.id);
+        }
+    }
+
+    #[test]
+    fn a_proof_whose_leg_is_not_served_is_counted_apart() {
+        for (proofs, expected) in [
+            (
+                r#"["live:submit/a-replay-gets-the-original-ack"]"#,
+                "1 with proof, 0",
+            ),
+            (
+                r#"["live:sessions/the-hub-mints-the-session-id"]"#,
+                "0 with proof, 1",
+            ),
+            (
+                r#"["live:sessions/the-hub-mints-the-session-id", "vector:schema/session"]"#,
+                "1 with proof, 0",
+            ),
+            (
+                r#"["live:webhook/a-webhook-gets-directives-only"]"#,
+                "0 with proof, 1",
+            ),
+        ] {
+            let matrix: Matrix = toml::from_str(&format!("{ROW}proof = {proofs}")).unwrap();
+            let rows: Vec<&Obligation> = matrix.obligation.iter().collect();
+            let text = table(&rows, None);
+            assert!(text.contains(expected), "{proofs}: {text}");
         }
     }
 }

@@ -17,7 +17,7 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         check("8.0", the_capability_document_is_public_and_well_formed),
         check("8.0", both_places_of_the_capability_document_agree),
-        check("8.0", mail_between_agents_is_offered_only_with_what_it_needs),
+        check("8.0", mail_between_agents_is_offered_only_with_what_it_needs).of(Leg::InterAgent),
         check("8.0", every_advertised_address_is_https_at_this_hub),
         check("8.7.2", a_stream_is_held_no_longer_than_presence_is_fresh).of(Leg::Stream),
         check("8", plaintext_is_not_offered),
@@ -54,9 +54,6 @@ async fn both_places_of_the_capability_document_agree(stage: Arc<Stage>) -> Proo
 
 /// Without acknowledgements and sessions nobody could tell a sender the truth (§1, §8.0).
 async fn mail_between_agents_is_offered_only_with_what_it_needs(stage: Arc<Stage>) -> Proof {
-    if Leg::InterAgent.offered_by(&stage.hub).is_err() {
-        return Ok(());
-    }
     for needed in [Leg::Ack, Leg::Sessions, Leg::Inbound] {
         if let Err(why) = needed.offered_by(&stage.hub) {
             return failed(format!("inter_agent is offered, but {why}"));

@@ -16,6 +16,7 @@ pub(super) fn checks() -> Vec<Check> {
     vec![
         check("5.2", off_the_list_is_refused_without_permission),
         check("5.2", off_the_list_is_taken_verbatim_with_permission),
+        check("5.2", what_is_no_text_is_refused_with_permission),
         check("6", a_listed_answer_is_not_edited),
         check("8.8", what_a_resolver_says_of_edited_is_ignored),
         check("7", permission_to_edit_does_not_reach_the_default),
@@ -82,6 +83,17 @@ async fn off_the_list_is_taken_verbatim_with_permission(stage: Arc<Stage>) -> Pr
         equal("edited", &response["edited"], &true)?;
     }
     Ok(())
+}
+
+/// 422, or 400 where the shape of a resolve says so already: to edit an answer is to write another text.
+async fn what_is_no_text_is_refused_with_permission(stage: Arc<Stage>) -> Proof {
+    let scene = stage.scene().await?;
+    let id = scene.agent.submitted(&editable(&scene)).await?;
+    for other in [json!(7), json!(true), json!(["pears"]), json!({"value": "pears"})] {
+        let reply = scene.alice.answer(&id, other).await?;
+        reply.refused_as(&[(422, "invalid_field"), (400, "validation_error")])?;
+    }
+    equal("status", &scene.agent.read(&id).await?["status"], "open")
 }
 
 /// Whatever box it was typed into (dp-028, 3).

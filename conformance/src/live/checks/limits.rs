@@ -4,10 +4,10 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::live::envelope::{unique, with};
+use crate::live::envelope::with;
 use crate::live::leg::Leg;
 use crate::live::registry::{Check, check};
-use crate::live::stage::Stage;
+use crate::live::stage::{Scene, Stage};
 use crate::live::verdict::{Proof, Tried, Verdict, holds, skipped};
 
 /// A limit above this is not tried to its end.
@@ -91,18 +91,16 @@ async fn as_many_parts_as_advertised_are_taken_and_no_more(stage: Arc<Stage>) ->
     reply.refused(422, "invalid_field").map(drop)
 }
 
-/// Submits until one is refused, at most one more than the limit; what the refusal says.
-async fn exhaust(stage: &Stage, pointer: &str) -> Tried<crate::live::stage::Scene> {
+/// Submits messages, made by `message` so that they count towards the limit, until one is refused: at most one more
+/// than the limit.
+async fn exhaust(stage: &Stage, pointer: &str, message: fn(&Scene) -> Value) -> Tried<Scene> {
     let limit = stage.hub.states(pointer).unwrap_or(u64::MAX);
     if limit > CALLS_MAX {
         return skipped(format!("a limit of {limit} is not tried to its end"));
     }
     let scene = stage.scene().await?;
     for _ in 0..=limit {
-        let reply = scene
-            .agent
-            .submit(&with(scene.confirm(), "/idempotency_key", json!(unique())))
-            .await?;
+        let reply = scene.agent.submit(&message(&scene)).await?;
         if reply.status == 202 {
             continue;
         }
@@ -121,14 +119,19 @@ async fn exhaust(stage: &Stage, pointer: &str) -> Tried<crate::live::stage::Scen
     Err(Verdict::Failed(format!("{} submits and no 429", limit + 1)))
 }
 
+/// Fills the rate with what is never open, so that no depth refuses it first.
+async fn over_the_rate(stage: &Stage) -> Tried<Scene> {
+    exhaust(stage, "/rate_limit/requests_per_minute", Scene::notify).await
+}
+
 /// With the seconds to wait.
 async fn over_the_rate_is_429_with_retry_after(stage: Arc<Stage>) -> Proof {
-    exhaust(&stage, "/rate_limit/requests_per_minute").await.map(drop)
+    over_the_rate(&stage).await.map(drop)
 }
 
 /// It is counted by agent.id.
 async fn one_agents_rate_is_not_anothers(stage: Arc<Stage>) -> Proof {
-    let scene = exhaust(&stage, "/rate_limit/requests_per_minute").await?;
+    let scene = over_the_rate(&stage).await?;
     let other = scene.other_agent().await?;
     let notify = crate::live::envelope::notify(&other.id);
     other.submitted(&notify).await.map(drop)
@@ -144,5 +147,7 @@ async fn over_the_depth_is_429_with_retry_after(stage: Arc<Stage>) -> Proof {
     if rate <= depth {
         return skipped(format!("{rate} submits a minute do not fill a depth of {depth}"));
     }
-    exhaust(&stage, "/rate_limit/inbox_depth").await.map(drop)
+    exhaust(&stage, "/rate_limit/inbox_depth", Scene::confirm)
+        .await
+        .map(drop)
 }

@@ -15,7 +15,7 @@ use crate::live::verdict::{Proof, Tried, equal, holds, skipped, text};
 
 pub(super) fn checks() -> Vec<Check> {
     [
-        check("8.7.2", a_stream_brings_entries_signed_for_the_session),
+        check("8.7.2", a_stream_brings_entries_signed_for_the_session).of(Leg::InterAgent),
         check("8.7.2", a_stream_alone_delivers_nothing),
         check("8.7.2", what_was_streamed_and_not_acked_comes_again).within(120),
         check("8.7.2", a_stream_is_closed_at_its_bound).within(180),
@@ -53,7 +53,6 @@ async fn next(events: &mut Events, session: &Mailbox) -> Tried<Drained> {
 
 /// Of each kind, as a drain would.
 async fn a_stream_brings_entries_signed_for_the_session(stage: Arc<Stage>) -> Proof {
-    stage.needs(Leg::InterAgent)?;
     let fleet = stage.talking_fleet().await?;
     let session = fleet.worker.session().await?;
     let mut events = open(&session).await?;

@@ -21,7 +21,7 @@ pub(super) fn checks() -> Vec<Check> {
         check("8.7", a_pushed_directive_can_still_be_drained),
         check("8.7", a_webhook_that_fails_is_tried_again).within(120),
         check("8.7", a_webhook_that_refuses_is_not_tried_again),
-        check("8.7.1", a_webhook_gets_directives_only),
+        check("8.7.1", a_webhook_gets_directives_only).of(Leg::InterAgent),
         check("9.4", a_webhook_is_on_a_verified_host),
         check("15.1", a_webhook_that_took_it_is_evidence),
     ]
@@ -108,7 +108,6 @@ async fn a_webhook_that_refuses_is_not_tried_again(stage: Arc<Stage>) -> Proof {
 
 /// Mail between agents and Responses wait for a session.
 async fn a_webhook_gets_directives_only(stage: Arc<Stage>) -> Proof {
-    stage.needs(Leg::InterAgent)?;
     let (fleet, receiver) = hooked(&stage).await?;
     fleet
         .account

@@ -3,12 +3,25 @@
 use serde_json::json;
 
 use super::Fault;
+use super::signing::over_another_digest;
 use super::tools::{ack, body, change, header, pretend, push, reply, set, take};
 
 pub(super) static FAULTS: &[Fault] = &[
     // Signatures.
     push(
         "a signature over another digest",
+        |push| {
+            if let Some(signed) = over_another_digest(push) {
+                header(push, |_| signed);
+            }
+        },
+        &[
+            "push/an-hmac-push-is-signed-with-its-secret",
+            "push/a-task-without-detail-is-signed-too",
+        ],
+    ),
+    push(
+        "a signature with a character changed",
         |push| {
             header(push, |value| match value.split_once("v1=") {
                 Some((start, v1)) => {

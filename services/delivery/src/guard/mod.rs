@@ -21,7 +21,7 @@ use http::header::RETRY_AFTER;
 use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use tokio::time::{Instant, timeout_at};
 
-pub use address::{AddressClass, address_allowed, classify};
+pub use address::{AddressClass, classify};
 pub use failure::Failure;
 pub use retry_after::RetryAfter;
 

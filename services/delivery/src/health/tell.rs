@@ -82,10 +82,10 @@ impl Teller {
         match grpc::call(&self.peers, call).await {
             // Told when the budget that every submitter has starts anew.
             Ok(reply) => reply.budget_spent.is_none(),
-            Err(status) if status.code() == Code::Unavailable => false,
             Err(status) => {
-                tracing::error!(account, pause_id, code = ?status.code(), "pause cannot be told of");
-                true
+                let code = status.code();
+                tracing::error!(account, pause_id, ?code, "pause cannot be told of");
+                is_final(code)
             }
         }
     }
@@ -102,6 +102,14 @@ impl Teller {
     }
 }
 
+/// Whether what was refused so is refused for ever: what it says, or the account that is gone. All else may pass.
+fn is_final(code: Code) -> bool {
+    matches!(
+        code,
+        Code::InvalidArgument | Code::NotFound | Code::AlreadyExists | Code::PermissionDenied
+    )
+}
+
 fn read(row: &Row) -> Result<Pause, tokio_postgres::Error> {
     Ok(Pause {
         account: row.try_get("account")?,
@@ -111,4 +119,22 @@ fn read(row: &Row) -> Result<Pause, tokio_postgres::Error> {
         failing_since: row.try_get("failing_since")?,
         last_failure: row.try_get("last_failure")?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_refusal_of_what_it_says_is_final() {
+        assert!(is_final(Code::InvalidArgument) && is_final(Code::NotFound));
+        for passing in [
+            Code::Unavailable,
+            Code::Internal,
+            Code::DeadlineExceeded,
+            Code::ResourceExhausted,
+        ] {
+            assert!(!is_final(passing), "{passing:?}");
+        }
+    }
 }

@@ -9,7 +9,7 @@ use hub_proto::lifecycle::DeleteMessageRequest;
 use ma2h::error::{ErrorCode, Problem};
 use ma2h::status::Status;
 
-use super::{get, message_id};
+use super::{message_id, stands};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::directory::{Author, audit};
@@ -25,7 +25,8 @@ pub(super) async fn handle(
 ) -> Result<Response, Refusal> {
     let owner = principal.human(Role::Owner)?;
     // What cannot be deleted is told before anything is written down.
-    if get(&app, &principal, &id).await?.status == Status::Open.as_str() {
+    let id = message_id(&id)?;
+    if stands(&app, &principal, &id).await?.status == Status::Open.as_str() {
         return Err(Problem::new(
             ErrorCode::Conflict,
             "the message is open; it can be deleted once it has ended",
@@ -38,7 +39,7 @@ pub(super) async fn handle(
     audit::note(&app.pool, &author, &owner.account, "message.delete", &id, None).await?;
     let request = DeleteMessageRequest {
         account: owner.account.clone(),
-        message_id: message_id(&id)?,
+        message_id: id,
         // Minted here, so that a reply that is lost can be asked for again (rule 3).
         deletion_id: hub_platform::ids::mint("del"),
     };

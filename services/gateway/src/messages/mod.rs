@@ -30,6 +30,7 @@ use serde_json::{Value, json};
 pub(crate) use attempts::attempts;
 pub(crate) use list::{Filter, list};
 pub(crate) use read::get;
+use read::stands;
 pub(crate) use resolve::resolve;
 
 use crate::app::App;

@@ -113,6 +113,12 @@ pub(crate) async fn get(app: &App, reader: &Principal, id: &str) -> Result<Messa
     Ok(read.reply.message.ok_or_else(Problem::internal)?)
 }
 
+/// A message without its content, for who asks whether it is there and how it stands.
+pub(super) async fn stands(app: &App, reader: &Principal, id: &str) -> Result<Message, Refusal> {
+    let reply = look(app, reader, id, None, Content::LeftOut).await?;
+    Ok(reply.message.ok_or_else(Problem::internal)?)
+}
+
 /// Reads a message to answer with it. Room for a large one is taken before it is read: by then it counts as shown, and
 /// cannot be given up any more.
 pub(super) async fn whole(

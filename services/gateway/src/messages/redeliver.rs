@@ -12,7 +12,7 @@ use ma2h::error::Problem;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::{get, message_id};
+use super::{message_id, stands};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::directory::{Author, audit};
@@ -42,7 +42,7 @@ pub(super) async fn one(
     let operator = principal.human(Role::Operator)?;
     let id = message_id(&id)?;
     // What is not there is told before anything is written down.
-    get(&app, &principal, &id).await?;
+    stands(&app, &principal, &id).await?;
     note(&app, operator, &id).await?;
     let request = RedeliverMessageRequest {
         account: operator.account.clone(),

@@ -14,6 +14,7 @@ use time::format_description::well_known::Rfc3339;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 
+use crate::mailbox::{drain, ids};
 use crate::stage::{AGENT, SECRET, SECRET_REF, Stage};
 
 /// In everything that is planted; a place follows.
@@ -40,7 +41,8 @@ async fn nothing_that_passes_through_is_logged_measured_traced_or_hinted_at() {
 
     let cookie = browse(&stage).await;
     live(&stage).await;
-    push(&stage).await;
+    direct(&stage).await;
+    let pushed = push(&stage).await;
     be_refused(&stage).await;
     break_down(&mut stage).await;
 
@@ -64,9 +66,18 @@ async fn nothing_that_passes_through_is_logged_measured_traced_or_hinted_at() {
     }
     assert_eq!(
         stage.tables_with(CANARY).await,
-        ["lifecycle.envelopes", "lifecycle.messages"]
+        [
+            "lifecycle.acks",
+            "lifecycle.directives",
+            "lifecycle.envelopes",
+            "lifecycle.messages"
+        ]
     );
 
+    let told = [
+        ("attempts", attempts(&stage, &pushed).await, "credential_missing"),
+        ("audit", audit(&stage).await, "message.delete"),
+    ];
     let metrics = metrics(&mut stage).await;
     let logs = stage.hub.tiers().logs().to_owned();
     // Stopped in order, each sends its last spans.
@@ -77,15 +88,25 @@ async fn nothing_that_passes_through_is_logged_measured_traced_or_hinted_at() {
         ("traces", traces.received(), "http request"),
         ("hints", hints.heard(), "message.created"),
     ];
+    let words = || secrets.iter().map(String::as_str).chain([CANARY]);
+    for (what, text, sign) in &told {
+        assert_silent(what, text, sign, words());
+    }
+    // The audit has the names that secrets go by; what the hub writes for its operators has not.
     for (what, text, sign) in &written {
-        assert!(holds(text, sign), "the {what} are not what they should be");
-        for secret in secrets.iter().map(String::as_str).chain([CANARY]) {
-            assert!(
-                !holds(text, secret),
-                "{secret} is in the {what}: {}",
-                around(text, secret)
-            );
-        }
+        assert_silent(what, text, sign, words().chain([SECRET_REF, TOKEN_REF]));
+    }
+}
+
+/// A text that has a sign of being what it should be, and none of these words.
+fn assert_silent<'a>(what: &str, text: &[u8], sign: &str, words: impl Iterator<Item = &'a str>) {
+    assert!(holds(text, sign), "the {what} are not what they should be");
+    for word in words {
+        assert!(
+            !holds(text, word),
+            "{word} is in the {what}: {}",
+            around(text, word)
+        );
     }
 }
 
@@ -102,6 +123,12 @@ async fn live(stage: &Stage) {
         .await
         .expect_error(409, "already_terminal");
     agent.message(&answered).await.expect(200);
+    let ack = json!({"note": "qxcanaryqx-acknowledged"});
+    agent
+        .post(&format!("/v1/messages/{answered}/ack"), &ack)
+        .await
+        .expect(200);
+    edit(stage).await;
     alice
         .messages("?q=qxcanaryqx-title&tag=qxcanaryqx-tag")
         .await
@@ -150,8 +177,40 @@ async fn live(stage: &Stage) {
         .expect(204);
 }
 
-/// Pushes by every scheme, to a host that says a lot, then nothing, then yes.
-async fn push(stage: &Stage) {
+/// An answer in words of one's own.
+async fn edit(stage: &Stage) {
+    let mut ask = select(stage);
+    ask["request"]["permissions"] = json!({"allow_edit": true});
+    let id = stage.agent.submitted(&ask).await;
+    stage.alice.answer(&id, "qxcanaryqx own words").await.expect(200);
+    let read = stage.agent.message(&id).await.expect(200);
+    assert_eq!(read["response"]["response"]["edited"], true);
+}
+
+/// A directive, drained and dealt with.
+async fn direct(stage: &Stage) {
+    let body = json!({
+        "to": format!("agent:{AGENT}"),
+        "title": "qxcanaryqx-directive",
+        "body": "**qxcanaryqx-order**",
+        "tags": ["qxcanaryqx-tag"],
+        "context": [{"kind": "text", "text": "qxcanaryqx-part"}],
+    });
+    let written = stage.alice.post("/v1/directives", &body).await.expect(201);
+    let id = &written["directive"]["id"];
+    assert_eq!(ids(&drain(&stage.agent, "").await), [id.as_str().unwrap()]);
+    let handled = json!({"ids": [id], "note": "qxcanaryqx-handled"});
+    let acked = stage.agent.post("/v1/inbox/ack", &handled).await;
+    assert_eq!(acked.expect(200)["acked"], 1);
+    stage.alice.get("/v1/directives").await.expect(200);
+    let mut unknown = body;
+    unknown["qxcanaryqx-name"] = json!("qxcanaryqx-member");
+    let refused = stage.alice.post("/v1/directives", &unknown).await;
+    refused.expect_error(400, "validation_error");
+}
+
+/// Pushes by every scheme, to a host that says a lot, then nothing, then yes; and by a reference to nothing.
+async fn push(stage: &Stage) -> Vec<String> {
     let talkative = |status| Answer::With {
         status,
         header: ("x-said", "qxcanaryqx-header".to_owned()),
@@ -164,10 +223,12 @@ async fn push(stage: &Stage) {
         json!({"scheme": "hmac", "secret_ref": SECRET_REF}),
         json!({"scheme": "bearer", "token_ref": TOKEN_REF}),
         json!({"scheme": "apikey", "token_ref": TOKEN_REF}),
+        json!({"scheme": "hmac", "secret_ref": "env:qxcanaryqx-reference"}),
     ];
+    let mut pushed = Vec::new();
     for auth in auths {
         let mut ask = select(stage);
-        let url = stage.sink.url("/qxcanaryqx-path?key=qxcanaryqx-query");
+        let url = callback_url(stage);
         ask["request"]["callback"] = json!({"mode": "push", "url": url, "auth": auth});
         let id = stage.agent.submitted(&ask).await;
         stage.alice.answer(&id, "qxcanaryqx-value").await.expect(200);
@@ -175,7 +236,34 @@ async fn push(stage: &Stage) {
             (stage.alice.attempts(&id).await.expect(200)["state"] != "due").then_some(())
         })
         .await;
+        pushed.push(id);
     }
+    pushed
+}
+
+fn callback_url(stage: &Stage) -> String {
+    stage.sink.url("/qxcanaryqx-path?key=qxcanaryqx-query")
+}
+
+/// What a person is told of the attempts, without the URL that the agent gave.
+async fn attempts(stage: &Stage, pushed: &[String]) -> Vec<u8> {
+    let mut all = Vec::new();
+    for id in pushed {
+        let mut told = stage.alice.attempts(id).await.expect(200);
+        for attempt in told["attempts"].as_array_mut().unwrap() {
+            assert_eq!(attempt["url"].take(), callback_url(stage));
+        }
+        all.extend(told.to_string().into_bytes());
+    }
+    all
+}
+
+/// What is told of who did what.
+async fn audit(stage: &Stage) -> Vec<u8> {
+    let path = stage.account.path("/audit?limit=200");
+    let told = stage.account.admin().get(&path).await;
+    told.expect(200);
+    told.text.into_bytes()
 }
 
 /// Calls that are told what is wrong with them.
@@ -210,6 +298,11 @@ async fn be_refused(stage: &Stage) {
     for ask in refused {
         agent.submit(&ask).await.expect(422);
     }
+    let unknown = change(|ask| ask["agent"]["runtime"] = json!("qxcanaryqx-runtime"));
+    agent.submit(&unknown).await.expect_error(400, "validation_error");
+    let reference = stage.account.agent_path(AGENT, "/secrets/qxcanaryqx-reference");
+    let deleted = stage.account.admin().delete(&reference).await;
+    deleted.expect_error(404, "not_found");
     let id = agent.submitted(&select(stage)).await;
     alice
         .answer(&id, "qxcanaryqx-unlisted")
@@ -327,6 +420,9 @@ fn planted(mut envelope: Value) -> Value {
     envelope["state"] = json!({"sealed": "qxcanaryqx-state"});
     envelope["client_ref"] = json!("qxcanaryqx-ref");
     envelope["context"] = json!([{"kind": "text", "text": "qxcanaryqx-context"}]);
+    envelope["agent"]["run_id"] = json!("qxcanaryqx-run");
+    envelope["agent"]["project"] = json!("qxcanaryqx-project");
+    envelope["agent"]["labels"] = json!({"qxcanaryqx-key": "qxcanaryqx-value"});
     envelope["x_unknown"] = json!({"qxcanaryqx-name": "qxcanaryqx-member"});
     envelope["idempotency_key"] = json!(format!("qxcanaryqx-{}", hub_testkit::unique()));
     envelope

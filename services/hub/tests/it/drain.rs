@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use futures_util::future::join_all;
 use hub_platform::db::Tier;
-use hub_testkit::{Reply, TestHub, eventually};
+use hub_testkit::{Agent, Reply, TestHub, eventually};
 use ma2h_hub::tiers;
 use serde_json::json;
 
@@ -242,6 +242,22 @@ async fn acknowledged_is_acknowledged_once() {
         .expect_error(404, "not_found");
 }
 
+/// Until an answer comes: one that was lost may have been a success, after which the entry does not come again.
+async fn acknowledge(agent: &Agent, id: &str) {
+    loop {
+        let request = agent
+            .request(http::Method::POST, "/v1/inbox/ack")
+            .header("content-type", "application/json")
+            .body(json!({"ids": [id]}).to_string());
+        if Reply::try_of(request)
+            .await
+            .is_ok_and(|reply| reply.status == 200)
+        {
+            return;
+        }
+    }
+}
+
 /// Every tier on the way dies at any moment of it; what was not handed over comes again, and nothing is lost.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn what_a_killed_tier_had_claimed_comes_again() {
@@ -265,17 +281,8 @@ async fn what_a_killed_tier_had_claimed_comes_again() {
                 continue;
             }
             for id in ids(&drained(&reply)) {
-                let body = json!({"ids": [id]});
-                let request = agent
-                    .request(http::Method::POST, "/v1/inbox/ack")
-                    .header("content-type", "application/json")
-                    .body(body.to_string());
-                if Reply::try_of(request)
-                    .await
-                    .is_ok_and(|reply| reply.status == 200)
-                {
-                    left.remove(&id);
-                }
+                acknowledge(&agent, &id).await;
+                left.remove(&id);
             }
         }
     });

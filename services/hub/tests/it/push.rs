@@ -91,6 +91,28 @@ async fn a_host_that_never_answers_well_is_given_up_at_the_cap() {
 }
 
 #[tokio::test]
+async fn a_push_is_given_up_when_its_time_is_over_however_many_attempts_are_left() {
+    const ATTEMPTS_MAX: usize = 1000;
+    let hub = TestHub::builder()
+        .set("HUB_CALLBACK_MAX_DURATION_SECONDS", 1)
+        .set("HUB_CALLBACK_MAX_ATTEMPTS", ATTEMPTS_MAX)
+        .set("HUB_CALLBACK_MAX_DELAY_MS", 100)
+        .set("HUB_RELAY_INTERVAL_MS", 20)
+        // Not held: that time would not count.
+        .set("HUB_CALLBACK_BREAKER_FAILURES", 1_000_000)
+        .start()
+        .await;
+    let stage = Stage::on(hub).await;
+    stage.sink.always(Answer::Status(503));
+    let id = answered_ask(&stage).await;
+    let attempts = settled(&stage, &id, "exhausted").await;
+    assert!(attempts.len() < ATTEMPTS_MAX, "{}", attempts.len());
+    assert_eq!(attempts.last().unwrap()["outcome"], "exhausted");
+    let pulled = stage.agent.message(&id).await.expect(200);
+    assert_eq!(pulled["response"]["response"]["value"], "approve");
+}
+
+#[tokio::test]
 async fn a_slow_host_costs_only_its_own_pushes() {
     let hub = TestHub::builder()
         .set("HUB_CALLBACK_TIMEOUT_MS", "20000")

@@ -159,13 +159,13 @@ async fn outcome(stage: &Stage, id: &str) -> (Value, Value) {
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn fifty_identical_submits_at_once_make_one_message() {
-    let stage = Arc::new(Stage::in_process().await);
+async fn fifty_identical_submits_at_once_over_two_gateways_make_one_message() {
+    let stage = Stage::processes(2).await;
     let ask = stage.confirm();
     let mut calls = JoinSet::new();
-    for _ in 0..50 {
-        let (stage, ask) = (Arc::clone(&stage), ask.clone());
-        calls.spawn(async move { stage.agent.submit(&ask).await });
+    for gateway in stage.hub.base_urls().iter().cycle().take(50) {
+        let (agent, ask) = (stage.agent.on(gateway), ask.clone());
+        calls.spawn(async move { agent.submit(&ask).await });
     }
     let ids: HashSet<String> = calls
         .join_all()
@@ -191,6 +191,17 @@ async fn fifty_identical_submits_at_once_make_one_message() {
         ids.contains(&stage.agent.submitted(&restarted).await),
         "a new run recovers the same message"
     );
+    assert_eq!(kept(&stage).await, [1, 1, 1]);
+}
+
+/// How many messages, envelopes and idempotency keys there are of the account.
+async fn kept(stage: &Stage) -> [i64; 3] {
+    let database = stage.hub.database().connect().await;
+    let count = "SELECT (SELECT count(*) FROM lifecycle.messages WHERE account = $1),
+                     (SELECT count(*) FROM lifecycle.envelopes WHERE account = $1),
+                     (SELECT count(*) FROM lifecycle.idempotency WHERE account = $1)";
+    let row = database.query_one(count, &[&stage.account.id()]).await.unwrap();
+    [row.get(0), row.get(1), row.get(2)]
 }
 
 #[tokio::test]

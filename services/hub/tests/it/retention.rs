@@ -67,6 +67,33 @@ async fn what_nobody_fetched_expires_and_goes_and_what_is_open_stays() {
         .expect_error(409, "idempotency_conflict");
 }
 
+/// The one stands first in every chunk, and may not be deleted, for whatever reason.
+#[tokio::test]
+async fn a_message_that_cannot_be_erased_keeps_no_other() {
+    let hub = TestHub::builder().set(RETENTION, 1).set(GRACE, 0).start().await;
+    let stage = Stage::on(hub).await;
+    let refuse = format!(
+        "CREATE FUNCTION lifecycle.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN RAISE EXCEPTION 'refused by the test'; END $$;
+         CREATE TRIGGER refuse BEFORE DELETE ON lifecycle.envelopes FOR EACH ROW
+         WHEN (old.envelope LIKE '%{CANARY}%') EXECUTE FUNCTION lifecycle.refuse()"
+    );
+    let database = stage.hub.database().connect().await;
+    database.batch_execute(&refuse).await.unwrap();
+    let stuck = stage.agent.submitted(&with_canary(envelope::notify(AGENT))).await;
+    let mut others = Vec::new();
+    for _ in 0..3 {
+        others.push(stage.agent.submitted(&envelope::notify(AGENT)).await);
+    }
+    for id in &others {
+        eventually("the others to go", || async {
+            (stage.alice.message(id).await.status.as_u16() == 410).then_some(())
+        })
+        .await;
+    }
+    stage.alice.message(&stuck).await.expect(200);
+}
+
 #[tokio::test]
 async fn before_minor_5_the_track_does_not_expire() {
     let hub = TestHub::builder()

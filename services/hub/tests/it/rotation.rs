@@ -11,6 +11,7 @@ use ma2h::sign::{VerifyingKey, verify_push};
 use serde_json::{Value, json};
 use tokio::process::{Child, Command};
 
+use crate::mailbox::{ENTRY_SECRET, WORKER, directed, drain, ids};
 use crate::stage::{AGENT, SECRET, SECRET_REF, Stage};
 
 const WINDOW_SECONDS: i64 = 120;
@@ -63,14 +64,17 @@ async fn a_signing_key_is_published_before_it_signs_and_after() {
     );
     assert!(lines[1].starts_with(&first_kid), "{said}");
     let next_kid = lines[0].split(' ').next().unwrap().to_owned();
+    // Whoever reads the keys now knows the next one before anything is signed with it.
+    let early = keys(&stage).await;
+    assert!(early.iter().any(|(kid, _)| *kid == next_kid));
 
     let second = eventually("the next key to sign", || async {
         let push = pushed_by_hub(&stage).await;
         (kid(&push) == next_kid).then_some(push)
     })
     .await;
-    let keys = keys(&stage).await;
-    verify_by(&second, &stage, &keys);
+    verify_by(&second, &stage, &early);
+    verify_by(&first, &stage, &keys(&stage).await);
     eventually("the first key to be dropped", || async {
         let kids: Vec<String> = self::keys(&stage).await.into_iter().map(|(kid, _)| kid).collect();
         (kids == [next_kid.clone()]).then_some(())
@@ -97,11 +101,8 @@ async fn the_key_encryption_key_is_changed_while_the_hub_serves() {
     }
     stage.account.put_secret(AGENT, TOKEN_REF, "a token").await;
     let hub_kid = kid(&pushed_by_hub(&stage).await);
-    stage.account.agent("other").await;
-    stage
-        .account
-        .put_hmac_entry_key("other", "an entry key of the tests")
-        .await;
+    let worker = stage.account.agent(WORKER).await;
+    stage.account.put_hmac_entry_key(WORKER, ENTRY_SECRET).await;
     let settings = settings(stage.hub.config(), NEW_KEY, OLD_KEY);
 
     // One row in the middle is held, so that the command is surely killed before its end.
@@ -148,6 +149,7 @@ async fn the_key_encryption_key_is_changed_while_the_hub_serves() {
     hub.stop().await;
     let hub = after.start().await;
     let (agent, alice) = (agent.on(hub.base_url()), alice.on(hub.base_url()));
+    let worker = worker.on(hub.base_url());
     let stage = Stage {
         hub,
         account,
@@ -157,6 +159,10 @@ async fn the_key_encryption_key_is_changed_while_the_hub_serves() {
     };
     assert!(is_signed_with(&pushed(&stage).await, SECRET));
     assert_eq!(kid(&pushed_by_hub(&stage).await), hub_kid);
+    let directive = directed(&stage.alice, WORKER, "Signed with what was sealed anew").await;
+    let drained = drain(&worker, "").await;
+    assert_eq!(ids(&drained), [directive]);
+    drained[0].verify("hmac-sha256", ENTRY_SECRET).unwrap();
 }
 
 /// A push to the sink, and the ask's answer in it.

@@ -42,6 +42,15 @@ pub(crate) const EXPIRED: &str = "expired";
 /// How long a key whose message is open is not looked at again.
 const KEY_POSTPONED: Duration = Duration::from_hours(1);
 
+/// Which ended messages one transaction takes.
+#[derive(Clone, Copy, Debug)]
+struct Chunk {
+    messages: u32,
+    /// Of those whose time came first, so many are passed over.
+    skipped: u32,
+    look_back_ms: i64,
+}
+
 impl Tier {
     /// Looks for messages and keys whose time is over until shutdown.
     pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
@@ -64,12 +73,19 @@ impl Tier {
     async fn retain_messages(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = usize::try_from(self.config.lifecycle.sweep_batch_max).unwrap_or(usize::MAX);
         while !shutdown.is_triggered() {
-            let taken = db::retry(|| self.retain_chunk(look_back_ms)).await?;
-            for (account, message_id) in taken.close.names() {
-                self.announcer
-                    .wake(account, WakeKind::DeliveryUpdated, message_id, EXPIRED);
-            }
-            taken.count();
+            let chunk = Chunk {
+                messages: self.config.lifecycle.sweep_batch_max,
+                skipped: 0,
+                look_back_ms,
+            };
+            let taken = match db::retry(|| self.retain_chunk(chunk)).await {
+                Ok(taken) => taken,
+                Err(error) if error.is_unavailable() => return Err(error),
+                Err(error) => {
+                    self.retain_singly(chunk).await?;
+                    return Err(error);
+                }
+            };
             if taken.len() < batch_max {
                 break;
             }
@@ -77,16 +93,40 @@ impl Tier {
         Ok(())
     }
 
+    /// After a chunk that failed as a whole: each message that can be dealt with is, and one that cannot is passed over and
+    /// stands alone in the log (design rule 11).
+    async fn retain_singly(&self, chunk: Chunk) -> Result<(), db::Error> {
+        let mut skipped = 0;
+        for _ in 0..chunk.messages {
+            let one = Chunk {
+                messages: 1,
+                skipped,
+                ..chunk
+            };
+            match db::retry(|| self.retain_chunk(one)).await {
+                Ok(taken) if taken.len() == 0 => skipped += 1,
+                Ok(_) => {}
+                Err(error) if error.is_unavailable() => return Err(error),
+                Err(error) => {
+                    tracing::error!(%error, "an ended message cannot be dealt with");
+                    skipped += 1;
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Takes a chunk nobody else has in hand, and does with each message what its time says.
-    async fn retain_chunk(&self, look_back_ms: i64) -> Result<Taken, db::Error> {
+    async fn retain_chunk(&self, chunk: Chunk) -> Result<Taken, db::Error> {
         let config = &self.config.lifecycle;
         let mut client = TAKE.connection(&self.pool).await?;
         let transaction = client.transaction().await.during(TAKE.name)?;
         let values: TypedValues<'_> = &[
             (&bigint(config.retention_seconds), Type::INT8),
             (&bigint(config.retention_grace_seconds), Type::INT8),
-            (&i64::from(config.sweep_batch_max), Type::INT8),
-            (&look_back_ms, Type::INT8),
+            (&i64::from(chunk.messages), Type::INT8),
+            (&chunk.look_back_ms, Type::INT8),
+            (&i64::from(chunk.skipped), Type::INT8),
         ];
         let rows = transaction
             .query_typed(TAKE.sql, values)
@@ -121,6 +161,11 @@ impl Tier {
             erase::erase(&transaction, accounts, message_ids, None).await?;
         }
         transaction.commit().await.during(TAKE.name)?;
+        for (account, message_id) in close.names() {
+            self.announcer
+                .wake(account, WakeKind::DeliveryUpdated, message_id, EXPIRED);
+        }
+        taken.count();
         Ok(taken)
     }
 

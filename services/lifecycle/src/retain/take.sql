@@ -1,7 +1,7 @@
 -- Takes a chunk of ended messages whose time for a look has come, whichever came first, for the length of its
 -- transaction, and says what becomes of each (§8.2, §14.2, design rule 12).
 --
--- Looks $4 milliseconds back.
+-- Looks $4 milliseconds back, and passes the first $5 over.
 --
 -- Decides: a message is kept as long as its account asks, at least for the deployment's retention of $1 seconds, from its
 -- terminal on. Then the response track of an ask or task that the agent has not got ends as expired (`close`; before
@@ -20,7 +20,7 @@ WITH over AS MATERIALIZED (
         AND coalesce(message.kept_from, message.terminal_at)
         > statement_timestamp() - $1::bigint * interval '1 second' - $4::bigint * interval '1 millisecond'
     ORDER BY coalesce(message.kept_from, message.terminal_at)
-    LIMIT $3
+    LIMIT $3 OFFSET $5
 ),
 
 quiet AS MATERIALIZED (

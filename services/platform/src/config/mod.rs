@@ -51,6 +51,11 @@ pub use source::Source;
 pub use telemetry::Telemetry;
 pub use value::{LogFormat, Value};
 
+/// Attempts that every push is granted (§8.3).
+const ATTEMPTS_MIN: u64 = 5;
+/// How long every idempotency key is remembered (§8.1): a day.
+const KEY_SECONDS_MIN: u64 = 86_400;
+
 /// Declares the configuration: its sections, each once.
 macro_rules! sections {
     ($($(#[doc = $doc:literal])+ $name:ident: $section:ident,)+) => {
@@ -175,6 +180,27 @@ impl Config {
             .collect()
     }
 
+    /// What the protocol has every hub grant; in development it may be less, so that a test sees the end of it.
+    fn check_promises(&self) -> Result<(), Error> {
+        let at_least = |name: &str, value: u64, limit: u64, rule: &str| {
+            if value >= limit || self.security.development {
+                return Ok(());
+            }
+            Err(Error::Invalid {
+                name: name.to_owned(),
+                expected: format!("at least {limit} ({rule})"),
+            })
+        };
+        let attempts = u64::from(self.callback.max_attempts);
+        at_least("HUB_CALLBACK_MAX_ATTEMPTS", attempts, ATTEMPTS_MIN, "§8.3")?;
+        at_least(
+            "HUB_IDEMPOTENCY_TTL_SECONDS",
+            self.lifecycle.idempotency_ttl_seconds,
+            KEY_SECONDS_MIN,
+            "§8.1",
+        )
+    }
+
     /// What no single field can tell.
     fn check(&self) -> Result<(), Error> {
         let at_most = |name: &str, value: u64, other: &str, limit: u64| {
@@ -210,6 +236,7 @@ impl Config {
             "HUB_CALLBACK_MAX_DELAY_MS",
             self.callback.max_delay_ms,
         )?;
+        self.check_promises()?;
         if !self.security.key_encryption_key.is_empty() {
             self.security.key_encryption_key_bytes()?;
         }

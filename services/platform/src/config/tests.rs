@@ -123,7 +123,7 @@ fn what_is_wrong_is_named_and_never_shown() {
     let loose_key = file("port = 1\n");
     let no_toml = file("secret-in-a-broken-line = = =");
     let wrong_kind = file("[gateway]\nport = \"secret\"\n");
-    let cases: [(&[(&str, &str)], &str); 16] = [
+    let cases: [(&[(&str, &str)], &str); 18] = [
         (&[("HUB_PROT", "1")], "HUB_PROT is not a setting of the hub"),
         (
             &[("HUB_PORT_FILE", "x")],
@@ -182,6 +182,14 @@ fn what_is_wrong_is_named_and_never_shown() {
             "gateway.port: expected a whole number",
         ),
         (&[("HUB_CONFIG", path(&no_toml))], "HUB_CONFIG: "),
+        (
+            &[("HUB_CALLBACK_MAX_ATTEMPTS", "4")],
+            "HUB_CALLBACK_MAX_ATTEMPTS: expected at least 5 (§8.3)",
+        ),
+        (
+            &[("HUB_IDEMPOTENCY_TTL_SECONDS", "86399")],
+            "HUB_IDEMPOTENCY_TTL_SECONDS: expected at least 86400 (§8.1)",
+        ),
     ];
     for (variables, expected) in cases {
         let error = load(variables).unwrap_err();
@@ -190,6 +198,13 @@ fn what_is_wrong_is_named_and_never_shown() {
             "{error}\n{expected}"
         );
     }
+}
+
+#[test]
+fn only_development_grants_less_than_every_hub_does() {
+    let development = ("HUB_DEVELOPMENT", "true");
+    load(&[development, ("HUB_CALLBACK_MAX_ATTEMPTS", "1")]).unwrap();
+    load(&[development, ("HUB_IDEMPOTENCY_TTL_SECONDS", "1")]).unwrap();
 }
 
 #[test]

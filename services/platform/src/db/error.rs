@@ -51,14 +51,6 @@ impl Error {
         }
     }
 
-    /// The constraint that refused a statement.
-    pub fn constraint(&self) -> Option<&str> {
-        match &self.cause {
-            Cause::Statement(error) => error.as_db_error().and_then(|error| error.constraint()),
-            _ => None,
-        }
-    }
-
     /// Whether nothing is wrong with what was asked: the same again may well succeed.
     pub fn is_unavailable(&self) -> bool {
         match &self.cause {
@@ -91,11 +83,17 @@ impl fmt::Display for Error {
     }
 }
 
-/// The server's message without its detail, which quotes the row.
+/// The server's message without its detail, which quotes the row. The message of a data exception (class 22) quotes a value.
 fn describe(error: &tokio_postgres::Error, out: &mut fmt::Formatter<'_>) -> fmt::Result {
     match error.as_db_error() {
         Some(refusal) => {
-            write!(out, "{} (sqlstate {})", refusal.message(), refusal.code().code())?;
+            let code = refusal.code().code();
+            let message = if code.starts_with("22") {
+                "a value was refused"
+            } else {
+                refusal.message()
+            };
+            write!(out, "{message} (sqlstate {code})")?;
             refusal
                 .constraint()
                 .map_or(Ok(()), |name| write!(out, ", constraint {name}"))

@@ -15,6 +15,8 @@ use names::Scripted;
 
 /// Long enough for an answer on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
+/// The same, where a call does wait that long.
+const WAITED: Duration = Duration::from_secs(5);
 
 fn guard(development: bool, answer: &[&str]) -> Guard {
     guard_with(TIMEOUT, development, Scripted::always(answer))
@@ -75,7 +77,7 @@ async fn a_status_is_an_answer_whatever_it_is() {
             200,
         ),
     ];
-    let guard = guard(true, &["127.0.0.1"]);
+    let guard = guard_with(WAITED, true, Scripted::always(&["127.0.0.1"]));
     let checks = cases.map(async |(answer, status)| {
         let (port, _) = listener(answer).await;
         let reply = post(&guard, &format!("http://agent.example:{port}/")).await;
@@ -91,6 +93,36 @@ async fn the_deadline_covers_an_answer_that_does_not_come() {
     let failure = post(&guard, &format!("http://agent.example:{port}/")).await;
     assert_eq!(failure, Err(Failure::Timeout));
     assert_eq!(connections.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test]
+async fn the_deadline_covers_the_lookup_of_a_name() {
+    let guard = guard_with(Duration::from_millis(300), true, Scripted::always(&["127.0.0.1"]));
+    let failure = post(&guard, "http://silent.example/").await;
+    assert_eq!(failure, Err(Failure::Timeout));
+}
+
+/// What is too long is hung up on, so that nobody feeds the hub for as long as its deadline lasts.
+#[tokio::test]
+async fn an_answer_beyond_the_bound_is_not_read_on() {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let fed = tokio::spawn(async move {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        let mut request = [0; 4096];
+        stream.read(&mut request).await.unwrap();
+        let head = b"HTTP/1.1 200 OK\r\ncontent-length: 1000000000\r\n\r\n";
+        stream.write_all(head).await.unwrap();
+        // Ends when the other side hangs up, as it must.
+        while stream.write_all(&[b'x'; 1024]).await.is_ok() {}
+    });
+    let reply = post(
+        &guard(true, &["127.0.0.1"]),
+        &format!("http://agent.example:{port}/"),
+    )
+    .await;
+    assert_eq!(reply.map(|reply| reply.status), Ok(200));
+    fed.await.unwrap();
 }
 
 #[tokio::test]

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use super::super::names::{Answer, Names};
 
 /// Answers each question with the next in turn, and with the last from then on, whatever the name; one that begins
-/// with `unknown` there is not.
+/// with `unknown` there is not, and one that begins with `silent` is never answered for.
 #[derive(Clone)]
 pub(super) struct Scripted {
     answers: Arc<Mutex<VecDeque<Vec<IpAddr>>>>,
@@ -43,8 +43,11 @@ impl Names for Scripted {
         } else {
             answers[0].clone()
         };
-        let is_known = !name.starts_with("unknown");
+        let (is_known, is_silent) = (!name.starts_with("unknown"), name.starts_with("silent"));
         Box::pin(async move {
+            if is_silent {
+                std::future::pending::<()>().await;
+            }
             is_known
                 .then_some(answer)
                 .ok_or_else(|| std::io::Error::other("no such name"))
