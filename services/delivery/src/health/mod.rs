@@ -65,6 +65,8 @@ pub(crate) struct HostKey {
 pub(crate) enum Sign {
     /// It answered, if only to refuse.
     Answered,
+    /// It may not be called for the agent. Where no agent of the account may call it, nothing is held for it.
+    NotCalled,
     /// It did not, or with a 5xx.
     Failed {
         /// The status, or the kind of failure.
@@ -114,11 +116,14 @@ impl Health {
         &self,
         signs: impl IntoIterator<Item = (HostKey, Sign)>,
     ) -> Result<(), CallError> {
-        let (mut answered, mut failed) = (BTreeSet::new(), BTreeMap::new());
+        let (mut answered, mut not_called, mut failed) = (BTreeSet::new(), BTreeSet::new(), BTreeMap::new());
         for (key, sign) in signs {
             match sign {
                 Sign::Answered => {
                     answered.insert(key);
+                }
+                Sign::NotCalled => {
+                    not_called.insert(key);
                 }
                 Sign::Failed { what, is_probe } => add(failed.entry(key), what, is_probe),
             }
@@ -127,6 +132,10 @@ impl Health {
         if !answered.is_empty() {
             let keys: Vec<_> = answered.into_iter().collect();
             self.clear(&keys).await?;
+        }
+        let accounts: BTreeSet<String> = not_called.into_iter().map(|key| key.account).collect();
+        for account in accounts {
+            self.prune(&account).await?;
         }
         if !failed.is_empty() {
             db::retry(|| self.count_failures(&failed)).await?;

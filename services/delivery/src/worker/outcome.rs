@@ -86,15 +86,15 @@ impl Outcome {
         }
     }
 
-    /// What it tells of the push's host: none where the host was not asked. A host that is taken back is not called, and
-    /// holds nothing either.
+    /// What it tells of the push's host: none where the host was not asked.
     pub(super) fn sign(self, is_probe: bool) -> Option<Sign> {
         let failed = |what: String| Some(Sign::Failed { what, is_probe });
         match self {
             Self::Answered(reply) if self.result() == PushResult::Failed => {
                 failed(format!("status {}", reply.status))
             }
-            Self::Answered(_) | Self::Failed(Fault::HostNotVerified) => Some(Sign::Answered),
+            Self::Answered(_) => Some(Sign::Answered),
+            Self::Failed(Fault::HostNotVerified) => Some(Sign::NotCalled),
             Self::Failed(Fault::Call(failure)) => failed(failure.as_str().to_owned()),
             Self::Failed(_) | Self::Deferred => None,
         }

@@ -41,6 +41,15 @@ fn capability(config: &Config, base: &str) -> Value {
         "max_context_parts": config.limits.max_context_parts,
         "auth_schemes": ["bearer", "apikey"],
         "callback_auth_schemes": ["hmac", "bearer", "apikey"],
+        // The protocol wants the caps told and names no member for them (§8.3).
+        "callback_retry": {
+            "max_attempts": config.callback.max_attempts,
+            "max_duration_seconds": config.callback.max_duration_seconds,
+            "first_delay_ms": config.callback.first_delay_ms,
+            "backoff_factor": config.callback.backoff_factor,
+            "max_delay_ms": config.callback.max_delay_ms,
+            "timeout_ms": config.callback.timeout_ms,
+        },
         "signature_algs": Algorithm::ALL.map(Algorithm::as_str),
         "retention_days": policy::retention_days(config),
         "replay_window_seconds": config.security.replay_window_seconds,
@@ -105,6 +114,11 @@ mod tests {
         assert_eq!(document["inbound"]["session_param"], false);
         assert_eq!(document["ma2h_version"], "0.6");
         assert_eq!(document["retention_days"], 30);
+        let retry = &document["callback_retry"];
+        assert_eq!(
+            (&retry["max_attempts"], &retry["max_duration_seconds"]),
+            (&json!(8), &json!(86_400))
+        );
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Acknowledging a Response: the submitter alone, when it has it, and once (§14.3).
 
 use futures_util::future::join_all;
-use hub_testkit::{Answer, TestHub, eventually};
+use hub_testkit::{Answer, Received, TestHub, eventually};
 use serde_json::{Value, json};
 
 use crate::stage::{AGENT, Stage};
@@ -106,6 +106,35 @@ async fn an_acknowledgement_meets_the_push_that_is_under_way() {
     let delivery = &stage.alice.message(&id).await.expect(200)["delivery"];
     assert_eq!(delivery["state"], "acknowledged");
     assert!(delivery["delivered_at"].is_string(), "{delivery}");
+}
+
+/// Its handler took longer than the hub waits, so that the attempt counts as failed. Who names the resolution has it.
+#[tokio::test]
+async fn an_acknowledgement_may_come_after_the_attempt_that_brought_the_response() {
+    let hub = TestHub::builder()
+        .set("HUB_CALLBACK_TIMEOUT_MS", 500)
+        .set("HUB_CALLBACK_FIRST_DELAY_MS", 600_000)
+        .set("HUB_CALLBACK_MAX_DELAY_MS", 600_000);
+    let stage = Stage::on(hub.start().await).await;
+    stage.sink.always(Answer::Hang);
+    let id = stage.agent.submitted(&stage.confirm_with_push()).await;
+    stage.alice.answer(&id, "approve").await.expect(200);
+    let is_its = |push: &Received| push.json()["in_reply_to"] == id.as_str();
+    let resolution_id = stage.sink.await_request("the push", is_its).await.json()["resolution_id"].clone();
+    eventually("the attempt to have failed", || async {
+        let attempts = stage.alice.attempts(&id).await.expect(200);
+        (attempts["attempts"][0]["outcome"] == "retry").then_some(())
+    })
+    .await;
+    let whichever = ack(&stage, &id, &json!({})).await;
+    whichever.expect_error(409, "not_acknowledgeable");
+    let another = ack(&stage, &id, &json!({"resolution_id": "res_another"})).await;
+    another.expect_error(422, "invalid_field");
+    ack(&stage, &id, &json!({"resolution_id": resolution_id}))
+        .await
+        .expect(200);
+    let delivery = &stage.alice.message(&id).await.expect(200)["delivery"];
+    assert_eq!(delivery["state"], "acknowledged");
 }
 
 #[tokio::test]

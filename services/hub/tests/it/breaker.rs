@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use hub_testkit::{Answer, CallbackSink, Human, TestHub, TestHubBuilder, client, envelope, eventually};
 use serde_json::{Value, json};
 
-use crate::stage::{AGENT, SECRET_REF, Stage};
+use crate::stage::{AGENT, SECRET, SECRET_REF, Stage};
 
 #[tokio::test]
 async fn a_host_that_hangs_is_held_and_no_other_waits_for_it() {
@@ -103,6 +103,37 @@ async fn looks_at_a_paused_host_give_no_push_up() {
         let attempts = state(&stage, id, "held").await;
         assert_eq!(count(&attempts, "exhausted"), 0, "{attempts:?}");
     }
+}
+
+/// What is refused before it is sent says nothing of the host.
+#[tokio::test]
+async fn a_host_that_is_taken_back_from_one_agent_stays_paused_for_the_other() {
+    const OTHER: &str = "deploybot/other";
+    let hub = pausing().set("HUB_CALLBACK_PAUSE_PROBE_SECONDS", 1);
+    let stage = Stage::on(hub.start().await).await;
+    let olivia = stage.alice_as_owner().await;
+    let other = stage.account.agent(OTHER).await;
+    stage.account.approve_host(OTHER, &stage.sink.host()).await;
+    stage.account.put_secret(OTHER, SECRET_REF, SECRET).await;
+    stage.sink.always(Answer::Status(503));
+    answered(&stage, &stage.sink, 2).await;
+    let pause = until_paused(&stage, &olivia).await;
+
+    let ask = envelope::confirm(OTHER, &stage.alice.address());
+    let ask = envelope::with_hmac_push(ask, &stage.callback_url(), SECRET_REF);
+    let owed = other.submitted(&ask).await;
+    stage.alice.answer(&owed, "approve").await.expect(200);
+    state(&stage, &owed, "held").await;
+    let host = client::segment(&stage.sink.host());
+    let path = stage
+        .account
+        .agent_path(OTHER, &format!("/callback-hosts/{host}"));
+    stage.account.admin().delete(&path).await.expect(204);
+    // In its turn it is sent to look whether the host is back.
+    let attempts = state(&stage, &owed, "refused").await;
+    assert_eq!(attempts.last().unwrap()["error"], "host_not_verified");
+    let stands = paused(&stage, &olivia, &stage.sink).await;
+    assert_eq!(stands["at"], pause["at"], "the pause has ended: {stands}");
 }
 
 #[tokio::test]

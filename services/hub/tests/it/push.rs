@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_testkit::{Answer, CallbackSink, TestHub, envelope, eventually};
+use hub_testkit::{Answer, CallbackSink, TestHub, envelope, eventually, segment};
 use serde_json::{Value, json};
 
 use crate::stage::{AGENT, SECRET_REF, Stage};
@@ -193,6 +193,34 @@ async fn a_trace_goes_through_to_the_callback() {
         .header("traceparent")
         .expect("a push carries the trace context");
     assert!(traceparent.starts_with(&format!("00-{trace}-")), "{traceparent}");
+}
+
+/// Its workers died in each of them, or could not make them.
+#[tokio::test]
+async fn a_push_whose_attempts_tell_of_no_outcome_is_given_up() {
+    let stage = Stage::in_process().await;
+    let host = segment(&stage.sink.host());
+    let to_host = async |verb: &str| {
+        let path = stage
+            .account
+            .agent_path(AGENT, &format!("/callback-hosts/{host}/{verb}"));
+        stage.account.admin().post(&path, &json!({})).await.expect(200)
+    };
+    to_host("pause").await;
+    let id = answered_ask(&stage).await;
+    settled(&stage, &id, "held").await;
+    let database = stage.hub.database().connect().await;
+    let begun = "UPDATE lifecycle.pushes SET attempts = 1000, started_at = statement_timestamp()";
+    database.batch_execute(begun).await.unwrap();
+    to_host("resume").await;
+
+    let attempts = settled(&stage, &id, "exhausted").await;
+    assert_eq!(attempts.len(), 1);
+    assert_eq!(
+        (&attempts[0]["outcome"], &attempts[0]["error"]),
+        (&json!("exhausted"), &json!("no_outcome"))
+    );
+    assert!(stage.sink.received().is_empty());
 }
 
 /// An ask that alice has approved, pushed to the sink.

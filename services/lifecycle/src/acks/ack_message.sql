@@ -3,7 +3,9 @@
 --
 -- Decides: the message has ended, the caller submitted it, the resolution is the one that is meant ($7; null for
 -- whichever), and its Response reached the agent: by the track, or because a push of it is being attempted this moment, of
--- which the acknowledgement is then the evidence (design rule 9). No row: the caller looks why.
+-- which the acknowledgement is then the evidence (design rule 9). Where it names the resolution, which only the Response
+-- tells, any attempt that was begun is: whatever became of it, its answer may have been late or lost. No row: the caller
+-- looks why.
 --
 -- Locks: the message. Indexes: the primary keys of messages, pushes, acks, delivery.webhooks, delivery.callback_hosts.
 WITH acked AS (
@@ -27,8 +29,10 @@ WITH acked AS (
                     WHERE
                         push.account = message.account
                         AND push.message_id = message.message_id
-                        AND push.state = 'due'
-                        AND push.claim_until >= statement_timestamp()
+                        AND (
+                            (push.state = 'due' AND push.claim_until >= statement_timestamp())
+                            OR ($7::text IS NOT NULL AND (push.attempts > 0 OR push.generation > 1))
+                        )
                 )
             )
         )

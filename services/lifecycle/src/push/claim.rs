@@ -31,6 +31,7 @@ impl Tier {
         };
         let callback = &self.config.callback;
         let (defer_first_ms, defer_ms_max) = (bigint(callback.defer_first_ms), bigint(callback.max_delay_ms));
+        let attempts_max = i32::try_from(callback.max_attempts).unwrap_or(i32::MAX);
         let lease_ms = bigint(callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
         let values: TypedValues<'_> = &[
             (&request.claim_id, Type::TEXT),
@@ -43,6 +44,7 @@ impl Tier {
             (&room_otherwise, Type::INT8),
             (&defer_first_ms, Type::INT8),
             (&defer_ms_max, Type::INT8),
+            (&attempts_max, Type::INT4),
         ];
         let rows = db::retry(|| CLAIM.rows_planned(&self.pool, values));
         let mut reply = ClaimPushesReply::default();
@@ -61,10 +63,11 @@ impl Tier {
             "held" => "held",
             "deferred" => "deferred",
             "ended" => "ended",
+            "exhausted" => "exhausted",
             _ => "crowded",
         };
         metrics::counter!("hub_lifecycle_pushes_asked_for_total", "verdict" => verdict).increment(1);
-        if matches!(verdict, "held" | "deferred" | "ended") {
+        if matches!(verdict, "held" | "deferred" | "ended" | "exhausted") {
             return Ok(None);
         }
         let account: String = row.try_get("account").during(CLAIM.name)?;

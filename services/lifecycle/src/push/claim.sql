@@ -8,13 +8,14 @@
 --             doubles from $9 up to $10 milliseconds each time, with jitter;
 --   ended     nothing is left to push, or nowhere to push it to: the directive has ended, its agent was deleted, the webhook is
 --             gone. Also a directive that may expire while it is pushed: `expired` must mean that it was never delivered;
+--   exhausted its $11 attempts were begun, and no outcome of the last one came: its worker died in it, or could not make it;
 --   crowded   it does not fit into the $5 bytes of the reply, which has at least one push: nothing changes.
 -- `due_at` of a claimed one becomes the end of the lease: if the outcome never comes, the relay publishes the job then.
 --
 -- Where a directive or an acknowledgement goes is asked anew at each claim.
 --
 -- Locks: the pushes, by account and id; those that others hold are passed over.
--- Indexes: acks_pushed; the primary keys of pushes, messages, envelopes, directives, entries, closed_mailboxes,
+-- Indexes: acks_pushed; the primary keys of pushes, push_attempts, messages, envelopes, directives, entries, closed_mailboxes,
 -- delivery.webhooks, delivery.callback_hosts, delivery.host_health.
 WITH asked AS (
     SELECT DISTINCT job.account, job.message_id
@@ -43,6 +44,7 @@ due AS MATERIALIZED (
                     OR coalesce(entry.enqueued_at <= mailbox.closed_at, false)
             ELSE webhook.url IS NULL OR ack.ack_id IS NULL
         END AS is_over,
+        push.claim_id IS DISTINCT FROM $1 AND push.attempts - push.probes >= $11::integer AS is_spent,
         least($9::bigint * power(2, least(push.deferrals, 30)), $10::bigint) * (0.5 + random() / 2) AS pause_ms,
         coalesce(
             octet_length(envelope.envelope) + octet_length(message.detail),
@@ -93,7 +95,7 @@ ranked AS (
     FROM due
     LEFT JOIN delivery.host_holds_v1 AS hold ON due.account = hold.account AND due.host = hold.host
     LEFT JOIN unnest($6::text[], $7::bigint[]) AS room (host, pushes) ON due.host = room.host
-    WHERE NOT due.is_over
+    WHERE NOT due.is_over AND NOT due.is_spent
 ),
 
 judged AS MATERIALIZED (
@@ -109,9 +111,9 @@ judged AS MATERIALIZED (
         END AS verdict
     FROM ranked
     UNION ALL
-    SELECT due.account, due.message_id, 'ended'
+    SELECT due.account, due.message_id, CASE WHEN due.is_over THEN 'ended' ELSE 'exhausted' END
     FROM due
-    WHERE due.is_over
+    WHERE due.is_over OR due.is_spent
 ),
 
 fitting AS MATERIALIZED (
@@ -156,9 +158,21 @@ put_back AS (
     FROM judged
     INNER JOIN due ON judged.account = due.account AND judged.message_id = due.message_id
     WHERE
-        judged.verdict IN ('held', 'deferred', 'ended')
+        judged.verdict IN ('held', 'deferred', 'ended', 'exhausted')
         AND push.account = judged.account
         AND push.message_id = judged.message_id
+    RETURNING push.account, push.message_id, push.state, push.generation, push.attempts
+),
+
+given_up AS (
+    INSERT INTO lifecycle.push_attempts (account, message_id, generation, number, at, outcome, error, duration_ms)
+    SELECT
+        put_back.account, put_back.message_id, put_back.generation, put_back.attempts, statement_timestamp(), 'exhausted',
+        'no_outcome', 0
+    FROM put_back
+    WHERE put_back.state = 'exhausted'
+    -- It has one where fewer attempts are allowed by now than were when it was made.
+    ON CONFLICT DO NOTHING
 )
 
 SELECT
