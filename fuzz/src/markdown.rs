@@ -7,7 +7,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 /// How long the text is that a short input is repeated into: what takes too long shows when there is much of it.
 const REPEATED_BYTES: usize = 16 * 1024;
-const ELEMENTS: [&str; 25] = [
+/// All that may ever be drawn.
+pub const ELEMENTS: [&str; 25] = [
     "a",
     "blockquote",
     "br",

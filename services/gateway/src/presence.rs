@@ -78,7 +78,7 @@ async fn list(
     let mut agents = agents::list(&app.pool, &human.account, &page).await?;
     let next_cursor = page.cut(&mut agents, |agent| &agent.id);
     let ids = agents.into_iter().map(|agent| agent.id).collect();
-    let found = presence_of(&app, &human.account, ids).await?;
+    let found = of(&app, &human.account, ids).await?;
     let agents = found.iter().map(|found| entry(&app, found)).collect();
     Ok(answer::json(
         StatusCode::OK,
@@ -94,14 +94,14 @@ async fn read(
 ) -> Result<Response, Refusal> {
     let human = principal.human(Role::Viewer)?;
     let agent = ids::of_path(agent, ids::is_agent)?;
-    let found = presence_of(&app, &human.account, vec![agent]).await?;
+    let found = of(&app, &human.account, vec![agent]).await?;
     let found = found.first().ok_or_else(Problem::internal)?;
     Ok(answer::json(StatusCode::OK, &body(&app, found)))
 }
 
 /// What somebody who writes to an agent is told of it (§8.1). A hint: where it cannot be read it is unknown.
 pub(crate) async fn destination(app: &App, account: &str, agent: &str) -> Value {
-    let found = presence_of(app, account, vec![agent.to_owned()]).await;
+    let found = of(app, account, vec![agent.to_owned()]).await;
     let Some(found) = found.ok().and_then(|mut found| found.pop()) else {
         return json!({ "state": "unknown" });
     };
@@ -112,7 +112,8 @@ pub(crate) async fn destination(app: &App, account: &str, agent: &str) -> Value 
     destination
 }
 
-async fn presence_of(app: &App, account: &str, agents: Vec<String>) -> Result<Vec<AgentPresence>, Problem> {
+/// The presence of agents of an account, at most 200, in their order.
+pub(crate) async fn of(app: &App, account: &str, agents: Vec<String>) -> Result<Vec<AgentPresence>, Problem> {
     if agents.is_empty() {
         return Ok(Vec::new());
     }

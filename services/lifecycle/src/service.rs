@@ -8,13 +8,13 @@ use hub_proto::lifecycle::lifecycle_server::Lifecycle;
 use hub_proto::lifecycle::{
     Ack, AckEntriesReply, AckEntriesRequest, AckMessageRequest, CancelMessageRequest, ClaimEntriesReply,
     ClaimEntriesRequest, ClaimPushesReply, ClaimPushesRequest, CloseMailboxesReply, CloseMailboxesRequest,
-    DeleteMessageReply, DeleteMessageRequest, Directive, FindChangedReply, FindChangedRequest,
-    FindFilledReply, FindFilledRequest, GetDirectiveRequest, GetMessageReply, GetMessageRequest,
-    ListAttemptsReply, ListAttemptsRequest, ListDirectivesReply, ListDirectivesRequest, ListExhaustedReply,
-    ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, ListSoleResolverReply,
-    ListSoleResolverRequest, Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest,
-    RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply,
-    SettlePushesRequest, SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply,
+    CountWaitingReply, CountWaitingRequest, DeleteMessageReply, DeleteMessageRequest, Directive,
+    FindChangedReply, FindChangedRequest, FindFilledReply, FindFilledRequest, GetDirectiveRequest,
+    GetMessageReply, GetMessageRequest, ListAttemptsReply, ListAttemptsRequest, ListDirectivesReply,
+    ListDirectivesRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest,
+    ListSoleResolverReply, ListSoleResolverRequest, Outcome, RedeliverExhaustedReply,
+    RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest,
+    SettlePushesReply, SettlePushesRequest, SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply,
     SubmitMessageRequest, UnclaimEntriesReply, UnclaimEntriesRequest,
 };
 use ma2h::error::Problem;
@@ -224,6 +224,13 @@ impl Lifecycle for Service {
         request: Request<FindFilledRequest>,
     ) -> Result<Response<FindFilledReply>, Status> {
         answer(self.tier.find_filled(request.into_inner()).await)
+    }
+
+    async fn count_waiting(
+        &self,
+        request: Request<CountWaitingRequest>,
+    ) -> Result<Response<CountWaitingReply>, Status> {
+        answer(self.tier.count_waiting(request.into_inner()).await)
     }
 
     async fn close_mailboxes(

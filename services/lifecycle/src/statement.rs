@@ -107,6 +107,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&mailbox::UNCLAIM),
             entry(&mailbox::ACK),
             entry(&mailbox::FILLED),
+            entry(&mailbox::WAITING),
             entry(&mailbox::OVERDUE),
             entry(&mailbox::END),
             entry(&mailbox::CLOSE),

@@ -48,6 +48,7 @@ mod tests {
             state: "acknowledged".to_owned(),
             delivered_at: at(0),
             prior: None,
+            ended_at: at(60),
             ack: Some(Ack {
                 ma2h_version: "0.6".to_owned(),
                 in_reply_to: "dir_1".to_owned(),

@@ -11,13 +11,13 @@ use crate::edge::page::Page;
 
 const CREATE: Statement = ("create agent", include_str!("agents/create.sql"));
 const LIST: Statement = ("list agents", include_str!("agents/list.sql"));
-const EXISTS: Statement = ("find agent", include_str!("agents/exists.sql"));
+const FIND: Statement = ("find agent", include_str!("agents/find.sql"));
 const NOTE: Statement = ("note a change of an agent", include_str!("agents/note.sql"));
 const LOCK: Statement = ("lock agent", include_str!("agents/lock.sql"));
 const UPDATE: Statement = ("update agent", include_str!("agents/update.sql"));
 const DELETE: Statement = ("delete agent", include_str!("agents/delete.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[CREATE, LIST, EXISTS, NOTE, LOCK, UPDATE, DELETE];
+pub(super) const STATEMENTS: &[Statement] = &[CREATE, LIST, FIND, NOTE, LOCK, UPDATE, DELETE];
 
 /// Labels: text to text.
 pub(crate) type Labels = Map<String, Value>;
@@ -56,10 +56,15 @@ pub(crate) async fn list(pool: &Pool, account: &str, wanted: &Page) -> Result<Ve
     page(&found, "agent", read)
 }
 
+/// One agent, or 404 where the account has none of that id.
+pub(crate) async fn find(pool: &Pool, account: &str, id: &str) -> Result<Agent, Problem> {
+    let found = row(pool, FIND, &[&account, &id]).await?;
+    read(&found.ok_or_else(Problem::not_found)?)
+}
+
 /// 404 where the account has no such agent.
 pub(crate) async fn require(pool: &Pool, account: &str, id: &str) -> Result<(), Problem> {
-    let found = row(pool, EXISTS, &[&account, &id]).await?;
-    existed(found.as_ref())
+    find(pool, account, id).await.map(drop)
 }
 
 /// Writes down what is about to be done to an agent's secrets, keys, hosts or webhook, or 404.

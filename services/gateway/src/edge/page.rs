@@ -32,6 +32,14 @@ pub(crate) struct Page {
 }
 
 impl PageParams {
+    /// Of a page of the inbox, which is always so long.
+    pub(crate) fn of(cursor: Option<String>, limit: u32) -> Self {
+        Self {
+            cursor,
+            limit: Some(limit.to_string()),
+        }
+    }
+
     /// Checked.
     pub(crate) fn page(&self) -> Result<Page, Problem> {
         let after = match self.cursor.as_deref() {

@@ -29,6 +29,7 @@ const STYLE_PARTS: &str = concat!(
     include_str!("assets/style/controls.css"),
     include_str!("assets/style/list.css"),
     include_str!("assets/style/message.css"),
+    include_str!("assets/style/directives.css"),
     include_str!("assets/style/modes.css"),
 );
 

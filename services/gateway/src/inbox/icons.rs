@@ -25,6 +25,25 @@ pub(super) fn kind(kind: MessageType) -> Markup {
     }
 }
 
+/// Beside an agent's id.
+pub(super) fn agent() -> Markup {
+    html! {
+        svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+            rect x="4.5" y="8" width="15" height="11" rx="2.5" {}
+            path d="M12 8V4.5M9 13v.6M15 13v.6M2.5 12.500v3M21.500 12.500v3" {}
+        }
+    }
+}
+
+/// Beside what a person told an agent.
+pub(super) fn directive() -> Markup {
+    html! {
+        svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+            path d="M20.500 3.500 3.500 10l6.500 3.500L14 20.500l6.500-17ZM10 13.500l4.500-4.500" {}
+        }
+    }
+}
+
 /// A word with a sign where it is not the usual priority.
 pub(super) fn priority(priority: Priority) -> Markup {
     let (word, sign) = match priority {

@@ -28,9 +28,22 @@ pub(super) fn host(address: &str) -> Option<String> {
 
 /// Percent-encodes everything that means something in the query of an address.
 pub(super) fn encode(text: &str) -> String {
+    escape(text, b"-._~/")
+}
+
+/// The page of an agent. Browsers take `.` and `..` out of a path, also encoded: such an agent is named in the query.
+pub(super) fn to_agent(id: &str) -> String {
+    match id {
+        "." | ".." => format!("/inbox/agents?id={id}"),
+        _ => format!("/inbox/agents/{}", escape(id, b"-._~")),
+    }
+}
+
+/// Percent-encodes all but letters, digits and what is kept.
+fn escape(text: &str, kept: &[u8]) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+        if byte.is_ascii_alphanumeric() || kept.contains(&byte) {
             encoded.push(char::from(byte));
         } else {
             // Writing to a String cannot fail.
@@ -42,7 +55,22 @@ pub(super) fn encode(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::host;
+    use super::{host, to_agent};
+
+    #[test]
+    fn an_agent_has_an_address_whatever_its_id() {
+        let cases = [
+            ("deploybot/dev", "/inbox/agents/deploybot%2Fdev"),
+            ("a#b?c&d", "/inbox/agents/a%23b%3Fc%26d"),
+            ("🌳", "/inbox/agents/%F0%9F%8C%B3"),
+            ("%2F \"<", "/inbox/agents/%252F%20%22%3C"),
+            ("..", "/inbox/agents?id=.."),
+            ("../x", "/inbox/agents/..%2Fx"),
+        ];
+        for (id, address) in cases {
+            assert_eq!(to_agent(id), address, "{id}");
+        }
+    }
 
     #[test]
     fn names_where_a_link_leads() {

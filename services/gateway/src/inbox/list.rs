@@ -15,8 +15,9 @@ use crate::app::App;
 use crate::messages;
 
 use super::filter::{Filter, View};
+use super::page::{self, Place};
 use super::session::Session;
-use super::{icons, names, page, when};
+use super::{icons, names, when};
 
 /// Tags that a row has room for.
 const ROW_TAGS_MAX: usize = 3;
@@ -31,7 +32,7 @@ pub(super) async fn show(
     match messages::list(&app, &session.principal(), filter.request()).await {
         Ok(found) => {
             let main = draw(&filter, &found, OffsetDateTime::now_utc());
-            page::frame(filter.view.title(), Some(&session), &main).into_response()
+            page::frame(filter.view.title(), Some(&session), Some(Place::Inbox), &main).into_response()
         }
         Err(problem) => page::problem(&problem, Some(&session)),
     }
@@ -88,24 +89,24 @@ fn narrowing(filter: &Filter) -> Markup {
     html! {
         nav class="chips" aria-label="Filters" {
             @if filter.view != View::Notices {
-                (chip("Questions", &kind("ask"), filter.kind.as_deref() == Some("ask")))
-                (chip("Tasks", &kind("task"), filter.kind.as_deref() == Some("task")))
+                (page::chip("Questions", &kind("ask").href(), filter.kind.as_deref() == Some("ask")))
+                (page::chip("Tasks", &kind("task").href(), filter.kind.as_deref() == Some("task")))
                 span class="chips-gap" aria-hidden="true" {}
             }
             @for name in [Priority::Urgent, Priority::High, Priority::Normal, Priority::Low] {
-                (chip(capital(name), &priority(name.as_str()), filter.priority.as_deref() == Some(name.as_str())))
+                (page::chip(names::priority(name), &priority(name.as_str()).href(), filter.priority.as_deref() == Some(name.as_str())))
             }
             @if let Some(agent) = &filter.agent {
-                (chip(&format!("Agent {agent}"), &Filter { agent: None, ..filter.clone() }, true))
+                (page::chip(&format!("Agent {agent}"), &Filter { agent: None, ..filter.clone() }.href(), true))
             }
             @if let Some(project) = &filter.project {
-                (chip(&format!("Project {project}"), &Filter { project: None, ..filter.clone() }, true))
+                (page::chip(&format!("Project {project}"), &Filter { project: None, ..filter.clone() }.href(), true))
             }
             @if let Some(tag) = &filter.tag {
-                (chip(&format!("Tag {tag}"), &Filter { tag: None, ..filter.clone() }, true))
+                (page::chip(&format!("Tag {tag}"), &Filter { tag: None, ..filter.clone() }.href(), true))
             }
             @if let Some(words) = &filter.q {
-                (chip(&format!("“{words}”"), &Filter { q: None, ..filter.clone() }, true))
+                (page::chip(&format!("“{words}”"), &Filter { q: None, ..filter.clone() }.href(), true))
             }
         }
     }
@@ -113,24 +114,6 @@ fn narrowing(filter: &Filter) -> Markup {
 
 fn toggled(now: Option<&str>, name: &str) -> Option<String> {
     (now != Some(name)).then(|| name.to_owned())
-}
-
-fn capital(priority: Priority) -> &'static str {
-    match priority {
-        Priority::Low => "Low",
-        Priority::Normal => "Normal",
-        Priority::High => "High",
-        Priority::Urgent => "Urgent",
-    }
-}
-
-fn chip(text: &str, to: &Filter, on: bool) -> Markup {
-    html! {
-        a class="chip" href=(to.href()) aria-current=[on.then_some("true")] {
-            (text)
-            @if on { span class="chip-off" aria-hidden="true" { " ×" } span class="hidden" { ", remove this filter" } }
-        }
-    }
 }
 
 fn nothing(filter: &Filter) -> Markup {

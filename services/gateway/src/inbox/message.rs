@@ -17,10 +17,12 @@ use crate::messages;
 
 use super::controls::{self, Complaints, Entry};
 use super::filter::Filter;
+use super::page::{self, Place};
+use super::presence::{self, Presence};
 use super::segment::Segment;
 use super::session::{Posted, Session};
 use super::shown::Shown;
-use super::{context, icons, names, outcome, page, when};
+use super::{context, icons, links, names, outcome, when};
 
 /// `GET /inbox/{id}`.
 pub(super) async fn show(State(app): State<Arc<App>>, session: Session, Segment(id): Segment) -> Response {
@@ -142,9 +144,16 @@ async fn draw(app: &App, session: &Session, shown: &Shown, turn: &Turn<'_>) -> R
     } else {
         None
     };
+    let agent = &shown.envelope.agent_id;
+    let presence = if shown.is_open() {
+        presence::of_one(app, session, agent).await
+    } else {
+        Presence::Untold
+    };
     let now = OffsetDateTime::now_utc();
     let main = html! {
-        main id="main" class="wide" tabindex="-1" data-page="message" data-status=(shown.status.as_str()) {
+        main id="main" class="wide" tabindex="-1" data-page="message" data-shows=(shown.id) data-agent=(agent)
+            data-status=(shown.status.as_str()) data-news="This message was just decided." {
             p class="back" { a href="/inbox" data-back { "← Inbox" } }
             @if let Some(notice) = &turn.notice { p class="notice strong" role="alert" { (notice) } }
             article class="message" {
@@ -155,6 +164,7 @@ async fn draw(app: &App, session: &Session, shown: &Shown, turn: &Turn<'_>) -> R
                 }
                 div class="message-side" {
                     @if shown.is_open() {
+                        (presence.while_asking(shown.envelope.callback.is_some(), now))
                         (controls::draw(shown, session, &turn.entry))
                     } @else if shown.is_resolved() {
                         (outcome::draw(shown, pushes.as_ref(), now))
@@ -166,7 +176,7 @@ async fn draw(app: &App, session: &Session, shown: &Shown, turn: &Turn<'_>) -> R
     };
     (
         turn.status,
-        page::frame(&shown.envelope.title, Some(session), &main),
+        page::frame(&shown.envelope.title, Some(session), Some(Place::Inbox), &main),
     )
         .into_response()
 }
@@ -187,7 +197,7 @@ fn heading(shown: &Shown, now: OffsetDateTime) -> Markup {
             }
             h1 { (envelope.title) }
             p class="byline" {
-                span { "from " a href=(Filter::of_agent(&envelope.agent_id).href()) { (envelope.agent_id) } }
+                span { "from " a href=(links::to_agent(&envelope.agent_id)) { (envelope.agent_id) } }
                 @if let Some(project) = &envelope.project {
                     span { "in " a href=(Filter::of_project(project).href()) { (project) } }
                 }

@@ -1,11 +1,13 @@
-//! The web inbox: where a person reads what agents sent, and answers.
+//! The web inbox: where a person reads what agents sent, answers, and tells agents something herself.
 //!
 //! Every page is drawn by the server and works without a script; `assets/inbox.js` keeps an open page current and adds
 //! keys. What an agent wrote is text or sanitised Markdown, never markup of its own (§9.6).
 
+mod agents;
 mod assets;
 mod context;
 mod controls;
+mod directives;
 mod fields;
 mod filter;
 mod headers;
@@ -18,6 +20,7 @@ mod message;
 mod names;
 mod outcome;
 mod page;
+mod presence;
 mod segment;
 pub(crate) mod session;
 mod shown;
@@ -44,6 +47,14 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/inbox/sign-in", only(get(session::form).post(session::sign_in)))
         .route("/inbox/sign-out", only(post(session::sign_out)))
         .route("/inbox/assets/{name}", only(get(assets::serve)))
+        .route("/inbox/directives", only(get(directives::list)))
+        .route(
+            "/inbox/directives/new",
+            only(get(directives::compose).post(directives::send)),
+        )
+        .route("/inbox/directives/{id}", only(get(directives::show)))
+        .route("/inbox/agents", only(get(agents::list)))
+        .route("/inbox/agents/{id}", only(get(agents::show)))
         .route("/inbox/{id}", only(get(message::show).post(message::answer)))
         .route("/inbox/{id}/{*rest}", only(get(nowhere)))
         .layer(middleware::map_response(headers::set))

@@ -1,6 +1,6 @@
 //! Names of the wire in words for a person.
 
-use ma2h::envelope::{MessageType, Mode, Resolution};
+use ma2h::envelope::{MessageType, Mode, Priority, Resolution};
 use ma2h::status::Status;
 
 /// `human:alice` → `alice`, `agent:deploybot/dev` → `agent deploybot/dev`, `system:…` → what the hub did.
@@ -44,6 +44,29 @@ pub(super) fn status(status: Status) -> (&'static str, &'static str) {
         Status::Ended(Resolution::Dismissed) => ("Dismissed", "✕"),
         Status::Ended(Resolution::Cancelled) => ("Withdrawn", "⊘"),
         Status::Ended(Resolution::Expired) => ("Expired", "◷"),
+    }
+}
+
+/// Where a directive's track is, as a word and a sign that does not need colour.
+pub(super) fn track(state: &str) -> (&str, &'static str) {
+    match state {
+        "queued" => ("Queued", "…"),
+        "delivered" => ("Delivered", "→"),
+        "acknowledged" => ("Acknowledged", "✓"),
+        "bounced" => ("Undeliverable", "✕"),
+        "expired" => ("Expired", "◷"),
+        // Of a later release.
+        other => (other, "·"),
+    }
+}
+
+/// How much the sender says it matters.
+pub(super) fn priority(priority: Priority) -> &'static str {
+    match priority {
+        Priority::Low => "Low",
+        Priority::Normal => "Normal",
+        Priority::High => "High",
+        Priority::Urgent => "Urgent",
     }
 }
 

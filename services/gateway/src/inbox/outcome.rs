@@ -134,13 +134,17 @@ fn on_its_way(
         Some("expired") => ("✕", "The agent did not collect the answer in time"),
         _ => ("…", "The agent has not collected the answer yet"),
     };
-    let at = delivery.and_then(|delivery| delivery.delivered_at);
+    let ack = delivery.and_then(|delivery| delivery.ack.as_ref());
+    let delivered_at = delivery.and_then(|delivery| delivery.delivered_at);
+    let at = ack.map(|ack| ack.acked_at).or(delivered_at);
     html! {
         div class="delivery" {
             p {
                 span class="sign" aria-hidden="true" { (sign) } " " (words)
                 @if let Some(at) = at { span class="muted" { ", " (when::past(at, now)) } }
             }
+            // Text of the agent: shown as that, never as markup (§14.4).
+            @if let Some(note) = ack.and_then(|ack| ack.note.as_deref()) { p class="plain-text said" { (note) } }
             @if let Some(pushes) = pushes { (pushed(pushes, now)) }
         }
     }

@@ -8,8 +8,39 @@ use maud::{DOCTYPE, Markup, html};
 use super::assets::{MARK, SCRIPT, STYLE};
 use super::session::Session;
 
+/// The parts that a person moves between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// What agents sent.
+    Inbox,
+    /// What people told agents.
+    Directives,
+    /// Who there is.
+    Agents,
+}
+
+impl Place {
+    const ALL: [Self; 3] = [Self::Inbox, Self::Directives, Self::Agents];
+
+    fn title(self) -> &'static str {
+        match self {
+            Self::Inbox => "Inbox",
+            Self::Directives => "Directives",
+            Self::Agents => "Agents",
+        }
+    }
+
+    fn address(self) -> &'static str {
+        match self {
+            Self::Inbox => "/inbox",
+            Self::Directives => "/inbox/directives",
+            Self::Agents => "/inbox/agents",
+        }
+    }
+}
+
 /// Draws a whole page around `main`, which brings its own `<main id="main">`.
-pub(super) fn frame(title: &str, session: Option<&Session>, main: &Markup) -> Markup {
+pub(super) fn frame(title: &str, session: Option<&Session>, place: Option<Place>, main: &Markup) -> Markup {
     html! {
         (DOCTYPE)
         html lang="en" {
@@ -25,7 +56,7 @@ pub(super) fn frame(title: &str, session: Option<&Session>, main: &Markup) -> Ma
             }
             body data-live[session.is_some()] {
                 a class="skip" href="#main" { "Skip to content" }
-                (header(session))
+                (header(session, place))
                 p id="status" class="toast" role="status" aria-live="polite" {}
                 (main)
                 (footer(session))
@@ -34,14 +65,19 @@ pub(super) fn frame(title: &str, session: Option<&Session>, main: &Markup) -> Ma
     }
 }
 
-fn header(session: Option<&Session>) -> Markup {
+fn header(session: Option<&Session>, place: Option<Place>) -> Markup {
     html! {
         header class="site" {
             a class="brand" href="/inbox" {
                 img src=(MARK.path) alt="" width="24" height="24";
-                "Inbox"
+                span class=[session.map(|_| "hidden")] { "MA2H" }
             }
             @if let Some(session) = session {
+                nav class="places" aria-label="Main" {
+                    @for known in Place::ALL {
+                        a href=(known.address()) aria-current=[(Some(known) == place).then_some("true")] { (known.title()) }
+                    }
+                }
                 div class="who" {
                     span class="who-name" title=(format!("account {}", session.human.account)) {
                         (session.human.id)
@@ -68,6 +104,16 @@ fn footer(session: Option<&Session>) -> Markup {
     }
 }
 
+/// A link that switches a filter on, or off where it is on.
+pub(super) fn chip(text: &str, to: &str, on: bool) -> Markup {
+    html! {
+        a class="chip" href=(to) aria-current=[on.then_some("true")] {
+            (text)
+            @if on { span class="chip-off" aria-hidden="true" { " ×" } span class="hidden" { ", remove this filter" } }
+        }
+    }
+}
+
 /// A page in place of what was asked for.
 pub(super) fn problem(problem: &Problem, session: Option<&Session>) -> Response {
     let (title, hint) = words(problem.code);
@@ -86,7 +132,7 @@ pub(super) fn problem(problem: &Problem, session: Option<&Session>) -> Response 
             }
         }
     };
-    (status, frame(title, session, &main)).into_response()
+    (status, frame(title, session, None, &main)).into_response()
 }
 
 /// Whether the text of a problem says more than the page does by itself.

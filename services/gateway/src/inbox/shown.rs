@@ -1,12 +1,15 @@
 //! One message, as its page shows it. Nothing of `state`, `client_ref` and callback credentials is in it.
 
 use hub_proto::{Timestamp, lifecycle};
+use ma2h::ack::Ack;
 use ma2h::envelope::Envelope;
 use ma2h::error::Problem;
 use ma2h::status::Status;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
+
+use crate::edge::answer;
 
 use super::controls::form::{Field, fields};
 use super::markdown;
@@ -78,6 +81,8 @@ pub(super) struct Step {
 pub(super) struct Delivery {
     pub(super) state: String,
     pub(super) delivered_at: Option<OffsetDateTime>,
+    /// What the agent said once it had it.
+    pub(super) ack: Option<Ack>,
 }
 
 /// What the pure crate does not read of an envelope, because no decision needs it.
@@ -111,6 +116,7 @@ impl Shown {
             actor: message.actor,
             delivery: message.delivery.map(|delivery| Delivery {
                 delivered_at: time(&delivery.delivered_at),
+                ack: delivery.ack.as_ref().and_then(answer::ack),
                 state: delivery.state,
             }),
             id: message.message_id,

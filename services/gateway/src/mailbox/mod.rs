@@ -4,12 +4,15 @@
 mod ack;
 mod claim;
 mod drain;
+mod waiting;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::routing::{get, post};
 use ma2h::error::{ErrorCode, Problem};
+
+pub(crate) use waiting::waiting;
 
 use crate::app::App;
 

@@ -1,17 +1,17 @@
 //! The web inbox in a real Chromium, by mouse and by keyboard.
 
-use hub_testkit::{Browser, Human, envelope, eventually};
+use hub_testkit::{Browser, Human, TestHub, envelope, eventually};
 use serde_json::{Value, json};
 
 use crate::examples::example;
 use crate::stage::{AGENT, Stage};
 
-const ENTER: &str = "\u{e007}";
+pub(crate) const ENTER: &str = "\u{e007}";
 
 #[tokio::test]
 async fn every_example_is_answered_in_the_browser() {
     let stage = Stage::processes(1).await;
-    let browser = signed_in(&stage, &stage.alice, Browser::start(1280, 900).await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::start(1280, 900).await).await;
 
     let id = shown(&stage, &browser, "ask-dev-team-decision").await;
     browser.click("label[for=choice-1]").await;
@@ -72,7 +72,7 @@ async fn the_keyboard_is_enough() {
         });
     stage.agent.submitted(&first).await;
     let id = stage.agent.submitted(&second).await;
-    let browser = signed_in(&stage, &stage.alice, Browser::start(1280, 900).await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::start(1280, 900).await).await;
     browser.await_text("second").await;
     // The newest is the first in the list.
     browser.press("j").await;
@@ -94,7 +94,7 @@ async fn it_works_without_javascript() {
         .agent
         .submitted(&envelope::input(AGENT, "human:alice"))
         .await;
-    let browser = signed_in(&stage, &stage.alice, Browser::without_javascript().await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::without_javascript().await).await;
     browser.click(&format!("a[href='/inbox/{id}']")).await;
     browser.fill("#answer [name^=field]", "quiet").await;
     browser.click("button[value=answered]").await;
@@ -105,7 +105,7 @@ async fn it_works_without_javascript() {
 #[tokio::test]
 async fn an_open_page_keeps_itself_current() {
     let stage = Stage::processes(2).await;
-    let browser = signed_in(&stage, &stage.alice, Browser::start(1280, 900).await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::start(1280, 900).await).await;
     let bob = stage.account.human("bob", "operator").await;
     let mut ask = stage.confirm();
     ask["title"] = json!("fresh from the fleet");
@@ -130,7 +130,7 @@ async fn who_may_not_answer_is_told_why() {
         .submitted(&envelope::confirm(AGENT, "human:victor"))
         .await;
     let for_alice = stage.agent.submitted(&stage.confirm()).await;
-    let browser = signed_in(&stage, &victor, Browser::start(390, 844).await).await;
+    let browser = signed_in(&stage.hub, &victor, Browser::start(390, 844).await).await;
     for (id, reason) in [
         (&for_victor, "signed in as a viewer"),
         (&for_alice, "left it to “alice”"),
@@ -142,19 +142,14 @@ async fn who_may_not_answer_is_told_why() {
             .await;
         assert_eq!(enabled, 0, "{reason}");
     }
-    let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
-    assert_eq!(
-        browser.script(overflow).await,
-        0,
-        "it scrolls sideways on a phone"
-    );
+    assert_eq!(overflow(&browser).await, 0, "it scrolls sideways on a phone");
 }
 
 #[tokio::test]
 async fn a_late_answer_is_shown_what_really_came_of_it() {
     let stage = Stage::in_process().await;
     let id = stage.agent.submitted(&stage.confirm()).await;
-    let browser = signed_in(&stage, &stage.alice, Browser::without_javascript().await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::without_javascript().await).await;
     browser.open(&stage.url(&format!("/inbox/{id}"))).await;
     browser.find("#answer").await;
     stage.agent.cancel(&id).await.expect(200);
@@ -186,7 +181,7 @@ async fn what_an_agent_writes_is_never_markup() {
         },
     });
     let id = stage.agent.submitted(&ask).await;
-    let browser = signed_in(&stage, &stage.alice, Browser::start(1280, 900).await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::start(1280, 900).await).await;
     browser.find("a[data-row]").await;
     let harmless =
         "return [window.hurt, document.querySelectorAll('main img, main script, main [onerror]').length,
@@ -206,7 +201,7 @@ async fn what_an_agent_writes_is_never_markup() {
 #[tokio::test]
 async fn signing_out_ends_the_session_also_for_a_copied_cookie() {
     let stage = Stage::in_process().await;
-    let browser = signed_in(&stage, &stage.alice, Browser::start(1280, 900).await).await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::start(1280, 900).await).await;
     let cookies = browser.page().get_all_cookies().await.unwrap();
     let cookie = cookies
         .iter()
@@ -228,12 +223,19 @@ async fn signing_out_ends_the_session_also_for_a_copied_cookie() {
     );
 }
 
-async fn signed_in(stage: &Stage, human: &Human, browser: Browser) -> Browser {
-    browser.open(&stage.url("/inbox")).await;
+/// A browser in which a person signed in.
+pub(crate) async fn signed_in(hub: &TestHub, human: &Human, browser: Browser) -> Browser {
+    browser.open(&format!("{}/inbox", hub.base_url())).await;
     browser.fill("#token", human.token().unwrap()).await;
     browser.fill("#token", ENTER).await;
     browser.find("main[data-page=list]").await;
     browser
+}
+
+/// By how much a page is wider than its window.
+pub(crate) async fn overflow(browser: &Browser) -> Value {
+    let overflow = "return document.documentElement.scrollWidth - document.documentElement.clientWidth";
+    browser.script(overflow).await
 }
 
 /// Submits a published example and opens it; answers `id`.

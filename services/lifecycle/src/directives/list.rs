@@ -1,7 +1,7 @@
 //! The list of an account's directives, newest first.
 
 use hub_platform::db::During;
-use hub_proto::lifecycle::{ListDirectivesReply, ListDirectivesRequest};
+use hub_proto::lifecycle::{Directive, ListDirectivesReply, ListDirectivesRequest};
 use ma2h::error::Problem;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -16,6 +16,8 @@ use crate::tier::Tier;
 const LIMIT_MAX: u32 = 200;
 /// Bytes of content of a page (design rule 15); at least one directive is shown.
 const CONTENT_BYTES_MAX: i64 = 4 * 1024 * 1024;
+/// Directives that are looked at for a page of those in one state.
+const LOOKED_MAX: i64 = 2000;
 /// Looks at one page. Each further one follows on directives of it that were overdue and are ended now.
 const LOOKS_MAX: usize = 3;
 
@@ -34,48 +36,77 @@ impl Tier {
             return Ok(ListDirectivesReply::default());
         }
         // One more than asked for tells whether there is a next page.
-        let rows_max = i64::from(request.limit) + 1;
+        let looked_max = match request.state {
+            None => i64::from(request.limit) + 1,
+            Some(_) => LOOKED_MAX,
+        };
+        let rows_max = i64::from(request.limit);
         let values: TypedValues<'_> = &[
             (&request.account, Type::TEXT),
             (&before, Type::TEXT),
             (&request.agent, Type::TEXT),
-            (&rows_max, Type::INT8),
+            (&looked_max, Type::INT8),
             (&CONTENT_BYTES_MAX, Type::INT8),
+            (&request.state, Type::TEXT),
+            (&rows_max, Type::INT8),
         ];
         for _ in 0..LOOKS_MAX {
             let rows = PAGE.rows_planned(&self.pool, values).await?;
-            let overdue = overdue(&rows).during(PAGE.name)?;
-            if overdue.is_empty() {
-                return Ok(page(&rows, request.limit).during(PAGE.name)?);
+            let page = Page::read(&rows).during(PAGE.name)?;
+            if page.overdue.is_empty() {
+                return Ok(ListDirectivesReply {
+                    next_cursor: page.next(looked_max).map(cursor::encode),
+                    directives: page.directives,
+                });
             }
-            self.end_overdue(&request.account, &overdue).await?;
+            self.end_overdue(&request.account, &page.overdue).await?;
         }
         Err(Problem::unavailable("directives of this page are being ended, try again").into())
     }
 }
 
-fn overdue(rows: &[Row]) -> Result<Vec<&str>, tokio_postgres::Error> {
-    let mut overdue = Vec::new();
-    for row in rows {
-        if row.try_get("overdue")? {
-            overdue.push(row.try_get("directive_id")?);
-        }
-    }
-    Ok(overdue)
+/// What one look found.
+struct Page<'r> {
+    directives: Vec<Directive>,
+    /// Of these, those that are to be ended first.
+    overdue: Vec<&'r str>,
+    /// How many there were to show.
+    found: i64,
+    /// How many were looked at, and the last of them.
+    looked: i64,
+    last_looked: Option<&'r str>,
 }
 
-fn page(rows: &[Row], limit: u32) -> Result<ListDirectivesReply, tokio_postgres::Error> {
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
-    let shown = &rows[..rows.len().min(limit)];
-    let found: i64 = rows.first().map_or(Ok(0), |row| row.try_get("found"))?;
-    let has_more = usize::try_from(found).is_ok_and(|found| found > shown.len());
-    let last: Option<&str> = shown
-        .last()
-        .filter(|_| has_more)
-        .map(|row| row.try_get("directive_id"))
-        .transpose()?;
-    Ok(ListDirectivesReply {
-        directives: shown.iter().map(read::directive).collect::<Result<_, _>>()?,
-        next_cursor: last.map(cursor::encode),
-    })
+impl<'r> Page<'r> {
+    fn read(rows: &'r [Row]) -> Result<Self, tokio_postgres::Error> {
+        let mut page = Self {
+            directives: Vec::with_capacity(rows.len()),
+            overdue: Vec::new(),
+            found: 0,
+            looked: 0,
+            last_looked: None,
+        };
+        for row in rows {
+            page.found = row.try_get("found")?;
+            page.looked = row.try_get("looked")?;
+            page.last_looked = row.try_get("last_looked")?;
+            let Some(directive_id) = row.try_get("directive_id")? else {
+                continue;
+            };
+            if row.try_get("overdue")? {
+                page.overdue.push(directive_id);
+            }
+            page.directives.push(read::directive(row)?);
+        }
+        Ok(page)
+    }
+
+    /// After what the next page begins, if there is one.
+    fn next(&self, looked_max: i64) -> Option<&str> {
+        let shown = self.directives.len();
+        if usize::try_from(self.found).is_ok_and(|found| found > shown) {
+            return self.directives.last().map(|last| last.directive_id.as_str());
+        }
+        self.last_looked.filter(|_| self.looked >= looked_max)
+    }
 }

@@ -1,33 +1,39 @@
--- One page of an account's directives, newest first, by keyset: $2 is the last id of the page before. The page ends where
--- its content is more than $5 bytes, but not before the first; `found` says how many there were to show, up to $4.
+-- One page of an account's directives, newest first, by keyset: $2 is the last id of the page before. $4 directives are looked
+-- at, and of those whose track is in the state $6, if one is asked for, $7 are shown. The page ends where its content is more
+-- than $5 bytes, but not before the first. `found` says how many there were to show, `looked` and `last_looked` how far was
+-- looked. Where nothing is shown there is one row, of these three.
 --
 -- Sent unprepared, so that it is planned with its values. `overdue` as in the reading of one.
 --
 -- Locks: none. Indexes: the primary keys of directives, entries, acks; directives_by_agent where one agent's are asked for.
-WITH page AS MATERIALIZED (
+WITH known AS MATERIALIZED (
+    SELECT directive.account, directive.directive_id
+    FROM lifecycle.directives AS directive
+    WHERE
+        directive.account = $1
+        AND ($2::text IS NULL OR directive.directive_id < $2)
+        AND ($3::text IS NULL OR directive.agent = $3)
+    ORDER BY directive.directive_id DESC
+    LIMIT $4
+),
+
+page AS MATERIALIZED (
     SELECT
         entry.account,
         entry.entry_id,
         entry.state,
         entry.delivered_at,
+        entry.ended_at,
         entry.prior,
         entry.ended_at IS NULL
         AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END
         < statement_timestamp() AS overdue,
         sum(entry.content_bytes) OVER newest_first AS bytes,
         row_number() OVER newest_first AS number
-    FROM (
-        SELECT directive.account, directive.directive_id
-        FROM lifecycle.directives AS directive
-        WHERE
-            directive.account = $1
-            AND ($2::text IS NULL OR directive.directive_id < $2)
-            AND ($3::text IS NULL OR directive.agent = $3)
-        ORDER BY directive.directive_id DESC
-        LIMIT $4
-    ) AS known
+    FROM known
     INNER JOIN lifecycle.entries AS entry
         ON known.account = entry.account AND known.directive_id = entry.entry_id
+    WHERE $6::text IS NULL OR entry.state = $6
     WINDOW newest_first AS (ORDER BY entry.entry_id DESC)
 )
 
@@ -37,6 +43,7 @@ SELECT
     directive.directive,
     page.state,
     page.delivered_at,
+    page.ended_at,
     page.prior,
     page.overdue,
     ack.in_reply_to,
@@ -45,11 +52,19 @@ SELECT
     ack.acked_at,
     ack.note,
     ack.resolution_id AS acked_resolution_id,
-    (SELECT count(*) FROM page) AS found
-FROM page
-INNER JOIN lifecycle.directives AS directive
+    (SELECT count(*) FROM page) AS found,
+    reach.looked,
+    reach.last_looked
+FROM (
+    SELECT
+        count(*) AS looked,
+        min(known.directive_id) AS last_looked
+    FROM known
+) AS reach
+LEFT JOIN page
+    ON page.number <= $7 AND (page.number = 1 OR page.bytes <= $5)
+LEFT JOIN lifecycle.directives AS directive
     ON page.account = directive.account AND page.entry_id = directive.directive_id
 LEFT JOIN lifecycle.acks AS ack
     ON page.account = ack.account AND page.entry_id = ack.in_reply_to AND ack.leg = 'mailbox'
-WHERE page.number = 1 OR page.bytes <= $5
 ORDER BY page.number

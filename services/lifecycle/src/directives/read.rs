@@ -37,6 +37,7 @@ impl Tier {
 /// A directive of a row.
 pub(super) fn directive(row: &Row) -> Result<Directive, tokio_postgres::Error> {
     let delivered_at: Option<OffsetDateTime> = row.try_get("delivered_at")?;
+    let ended_at: Option<OffsetDateTime> = row.try_get("ended_at")?;
     Ok(Directive {
         directive_id: row.try_get("directive_id")?,
         agent: row.try_get("agent")?,
@@ -46,6 +47,7 @@ pub(super) fn directive(row: &Row) -> Result<Directive, tokio_postgres::Error> {
             delivered_at: delivered_at.map(hub_proto::stamp),
             prior: row.try_get("prior")?,
             ack: acks::joined(row)?,
+            ended_at: ended_at.map(hub_proto::stamp),
         }),
     })
 }

@@ -8,6 +8,7 @@ SELECT
     entry.state,
     entry.delivered_at,
     entry.prior,
+    entry.ended_at,
     entry.ended_at IS NULL
     AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp() AS overdue,
     ack.in_reply_to,

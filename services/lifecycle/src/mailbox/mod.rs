@@ -5,6 +5,7 @@ mod claim;
 mod close;
 mod end;
 mod filled;
+mod waiting;
 
 use hub_platform::nats::WakeKind;
 use tokio_postgres::Row;
@@ -27,6 +28,10 @@ pub(crate) const ACK: Statement = Statement {
 pub(crate) const FILLED: Statement = Statement {
     name: "find filled mailboxes",
     sql: include_str!("filled.sql"),
+};
+pub(crate) const WAITING: Statement = Statement {
+    name: "count waiting entries",
+    sql: include_str!("waiting.sql"),
 };
 pub(crate) const OVERDUE: Statement = Statement {
     name: "take overdue entries",

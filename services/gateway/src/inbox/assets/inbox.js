@@ -38,6 +38,9 @@
     return `expires in ${Math.floor(remaining / DAY)} days`;
   };
 
+  // Moments at which a page looked again already, as they are written: this clock may be ahead of the hub's.
+  const passed = new Set();
+
   const tick = () => {
     const now = Date.now();
     for (const time of document.querySelectorAll("time[data-tense]")) {
@@ -48,10 +51,17 @@
       time.title = exact.format(then);
       time.closest(".expiry")?.classList.toggle("soon", then - now < SOON_MS);
       // The hub ends it at that moment; then the page is about something else.
-      if (time.dataset.tense === "left" && then <= now && !time.dataset.passed) {
-        time.dataset.passed = "yes";
+      if (time.dataset.tense === "left" && then <= now && !passed.has(time.dateTime)) {
+        passed.add(time.dateTime);
         refreshSoon();
       }
+    }
+    // Nobody tells when an agent falls silent.
+    for (const mark of document.querySelectorAll("[data-lapses]")) {
+      mark.lapsesAt ??= performance.now() + 1000 * Number(mark.dataset.lapses);
+      if (performance.now() < mark.lapsesAt) continue;
+      mark.lapsesAt = Infinity;
+      refreshSoon();
     }
   };
 
@@ -125,6 +135,7 @@
     const next = fresh.getElementById("main");
     if (!next || next.dataset.page !== page()) return;
     if (isBusy()) {
+      renew(next);
       if (next.dataset.status === main().dataset.status) {
         // Nothing that matters for what is being written; look again once it is done.
         pending = true;
@@ -135,6 +146,15 @@
     }
     pending = false;
     swap(next);
+  };
+
+  // Parts that hold nothing of the person's are put in place also while she writes.
+  const renew = (next) => {
+    for (const part of main().querySelectorAll("[data-part]")) {
+      const fresh = next.querySelector(`[data-part="${CSS.escape(part.dataset.part)}"]`);
+      if (fresh && !part.contains(document.activeElement)) part.replaceWith(document.importNode(fresh, true));
+    }
+    tick();
   };
 
   let pending = false;
@@ -152,7 +172,7 @@
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
     prepare();
     if (page() === "list") announce(known);
-    if (page() === "message" && from !== next.dataset.status) say("This message was just decided.");
+    if (next.dataset.news && from !== next.dataset.status) say(next.dataset.news);
   };
 
   const keys = (root) => [...root.querySelectorAll("[data-key]")].map((row) => row.dataset.key);
@@ -171,13 +191,23 @@
     say(news.length === 1 ? "1 new message" : `${news.length} new messages`);
   };
 
-  // The stream tells only that something happened.
+  // The stream tells only that something happened; a page looks again where it is about that.
+
+  const ABOUT = {
+    list: ["message.created", "message.resolved"],
+    message: ["message.resolved", "delivery.updated", "presence.updated"],
+    directives: ["directive.updated"],
+    directive: ["directive.updated", "presence.updated"],
+    agents: ["directive.updated", "presence.updated"],
+    agent: ["directive.updated", "presence.updated"],
+    compose: ["presence.updated"],
+  };
+  const EVENTS = new Set(["resync", ...Object.values(ABOUT).flat()]);
 
   const listen = () => {
     const stream = new EventSource("/v1/stream");
-    const events = ["message.created", "message.resolved", "delivery.updated", "resync"];
     let first = true;
-    for (const name of events) {
+    for (const name of EVENTS) {
       stream.addEventListener(name, (event) => {
         // The first word after connecting is `resync`, about a page that is new itself.
         const skip = first && name === "resync" && performance.now() < 5000;
@@ -195,10 +225,13 @@
   };
 
   const concerns = (event) => {
-    if (page() === "list") return event.type !== "delivery.updated";
+    if (event.type === "resync") return true;
+    if (!ABOUT[page()]?.includes(event.type)) return false;
+    const { shows, agent } = main().dataset;
+    const only = event.type === "presence.updated" ? agent : shows;
     try {
       const id = JSON.parse(event.data).id;
-      return !id || location.pathname.endsWith(`/${id}`);
+      return !only || !id || id === only;
     } catch {
       return true;
     }
@@ -208,13 +241,12 @@
 
   const prepare = () => {
     // A form that came back with what was typed holds work as well.
-    dirty = document.getElementById("answer")?.dataset.kept !== undefined;
+    dirty = document.querySelector("form[data-draft]")?.dataset.kept !== undefined;
     tick();
   };
 
   document.addEventListener("input", (event) => {
-    const form = event.target.form;
-    if (form?.id === "answer") dirty = true;
+    if (event.target.form?.matches("[data-draft]")) dirty = true;
     const picks = event.target.dataset?.picks;
     if (picks && event.target.value.trim()) document.getElementById(picks).checked = true;
   });
@@ -266,7 +298,7 @@
     ArrowUp: () => move(-1),
     "/": () => document.getElementById("q")?.focus(),
   };
-  const inMessage = { u: () => document.querySelector("[data-back]")?.click() };
+  const anywhere = { u: () => document.querySelector("[data-back]")?.click() };
 
   document.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -274,7 +306,8 @@
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const action = (page() === "list" ? inList : page() === "message" ? inMessage : {})[event.key];
+    const isList = main()?.classList.contains("list");
+    const action = (isList && inList[event.key]) || anywhere[event.key];
     if (!action) return;
     event.preventDefault();
     action();

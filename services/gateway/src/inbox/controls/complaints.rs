@@ -18,7 +18,7 @@ impl Complaints {
     }
 
     /// About one element of the form.
-    pub(super) fn about(element: &str, text: &str) -> Self {
+    pub(in super::super) fn about(element: &str, text: &str) -> Self {
         Self {
             general: None,
             fields: vec![(element.to_owned(), text.to_owned())],
@@ -26,12 +26,12 @@ impl Complaints {
     }
 
     /// Adds one about an element of the form.
-    pub(super) fn add(&mut self, element: String, text: String) {
+    pub(in super::super) fn add(&mut self, element: String, text: String) {
         self.fields.push((element, text));
     }
 
     /// What is wrong with an element.
-    pub(super) fn of(&self, element: &str) -> Option<&str> {
+    pub(in super::super) fn of(&self, element: &str) -> Option<&str> {
         self.fields
             .iter()
             .find(|(at, _)| at == element)
@@ -39,7 +39,7 @@ impl Complaints {
     }
 
     /// Whether all is well.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(in super::super) fn is_empty(&self) -> bool {
         self.general.is_none() && self.fields.is_empty()
     }
 }

@@ -34,7 +34,8 @@ pub(super) struct Entry<'a> {
 }
 
 impl Entry<'_> {
-    fn text(&self, name: &str) -> &str {
+    /// What was typed into a field.
+    pub(super) fn text(&self, name: &str) -> &str {
         self.typed.and_then(|typed| typed.get(name)).unwrap_or_default()
     }
 }
@@ -58,7 +59,7 @@ pub(super) fn draw(shown: &Shown, session: &Session, entry: &Entry<'_>) -> Marku
             } @else if !entry.complaints.is_empty() {
                 p class="error" role="alert" { "Something is missing or does not fit; it is marked below." }
             }
-            form id="answer" class="stack" method="post" action=(shown.path()) data-kept[entry.typed.is_some()] {
+            form id="answer" class="stack" method="post" action=(shown.path()) data-draft data-kept[entry.typed.is_some()] {
                 (session.csrf_field())
                 fieldset class="bare stack" disabled[!standing.may()] {
                     legend class="hidden" { (title) }

@@ -10,6 +10,8 @@ use super::render;
 #[expect(unreachable_pub, reason = "in the fuzz crate it is reachable")]
 mod target;
 
+pub(super) use target::ELEMENTS;
+
 /// Without optimisation.
 const WORK_MAX: Duration = Duration::from_millis(500);
 

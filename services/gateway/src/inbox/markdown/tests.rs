@@ -2,36 +2,8 @@ use std::collections::{HashMap, HashSet};
 
 use ammonia::Builder;
 
+use super::corpus::ELEMENTS;
 use super::{EVENTS_MAX, INPUT_BYTES_MAX, links, render};
-
-/// All that may ever be drawn.
-const ELEMENTS: [&str; 25] = [
-    "a",
-    "blockquote",
-    "br",
-    "code",
-    "del",
-    "em",
-    "h2",
-    "h3",
-    "h4",
-    "h5",
-    "h6",
-    "hr",
-    "li",
-    "ol",
-    "p",
-    "pre",
-    "span",
-    "strong",
-    "table",
-    "tbody",
-    "td",
-    "th",
-    "thead",
-    "tr",
-    "ul",
-];
 
 #[track_caller]
 fn check(markdown: &str, expected: &str) {

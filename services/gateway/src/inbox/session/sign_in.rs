@@ -168,7 +168,7 @@ fn draw(status: StatusCode, next: &str, complaint: Option<&str>) -> Response {
             }
         }
     };
-    (status, page::frame("Sign in", None, &main)).into_response()
+    (status, page::frame("Sign in", None, None, &main)).into_response()
 }
 
 #[cfg(test)]
