@@ -4,6 +4,7 @@
 mod admin;
 mod app;
 mod auth;
+mod broadcasts;
 mod directives;
 mod directory;
 mod discovery;
@@ -96,6 +97,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             "V3__published_agents",
             include_str!("../migrations/V3__published_agents.sql"),
         ),
+        (
+            "V4__labelled_agents",
+            include_str!("../migrations/V4__labelled_agents.sql"),
+        ),
     ]
 }
 
@@ -109,6 +114,7 @@ fn routes(app: Arc<App>) -> Router {
         .merge(admin::router())
         .merge(messages::router())
         .merge(directives::router())
+        .merge(broadcasts::router())
         .merge(mailbox::router())
         .merge(presence::router())
         .merge(stream::router())

@@ -1,4 +1,4 @@
-//! What is told after a commit: wake-ups, and jobs for pushes that are owed now.
+//! What is told after a commit: wake-ups, and jobs for pushes and broadcasts that are owed now.
 //!
 //! Both are hints (design rules 5, 6): whoever waits looks again by itself, and the relay publishes a job that was
 //! lost. So a call never waits for NATS: it leaves word here, and a task passes it on in batches. Each kind has a queue
@@ -6,8 +6,8 @@
 
 use std::time::Duration;
 
-use hub_platform::nats::{Jobs, Nats, Wake, WakeKind};
-use hub_proto::lifecycle::PushJob;
+use hub_platform::nats::{Job, Jobs, Nats, Wake, WakeKind};
+use hub_proto::lifecycle::{FanOutJob, PushJob};
 use tokio::sync::mpsc;
 
 /// What of each kind may wait to be passed on. Beyond it word is dropped: NATS is away, or far too slow.
@@ -22,6 +22,7 @@ const BATCH_TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) struct Announcer {
     wakes: mpsc::Sender<Wake>,
     jobs: mpsc::Sender<PushJob>,
+    fan_outs: mpsc::Sender<FanOutJob>,
 }
 
 impl Announcer {
@@ -29,13 +30,20 @@ impl Announcer {
     pub(crate) fn new(nats: Nats) -> (Self, impl Future<Output = ()> + Send + 'static) {
         let (wakes, waiting_wakes) = mpsc::channel(WAITING_MAX);
         let (jobs, waiting_jobs) = mpsc::channel(WAITING_MAX);
+        let (fan_outs, waiting_fan_outs) = mpsc::channel(WAITING_MAX);
         let passing = async move {
             tokio::join!(
                 pass_wakes(nats.clone(), waiting_wakes),
-                pass_jobs(nats.jobs(), waiting_jobs)
+                pass_jobs(nats.jobs(), waiting_jobs),
+                pass_jobs(nats.fan_outs(), waiting_fan_outs)
             );
         };
-        (Self { wakes, jobs }, passing)
+        let announcer = Self {
+            wakes,
+            jobs,
+            fan_outs,
+        };
+        (announcer, passing)
     }
 
     /// Something happened to a message or a directive.
@@ -68,6 +76,15 @@ impl Announcer {
         count_dropped("job", self.jobs.try_send(job).is_err());
     }
 
+    /// A broadcast has agents to reach.
+    pub(crate) fn broadcast_owed(&self, account: &str, broadcast_id: &str) {
+        let job = FanOutJob {
+            account: account.to_owned(),
+            broadcast_id: broadcast_id.to_owned(),
+        };
+        count_dropped("job", self.fan_outs.try_send(job).is_err());
+    }
+
     fn leave_wake(&self, wake: Wake) {
         count_dropped("wake", self.wakes.try_send(wake).is_err());
     }
@@ -91,7 +108,7 @@ async fn pass_wakes(nats: Nats, mut waiting: mpsc::Receiver<Wake>) {
     }
 }
 
-async fn pass_jobs(jobs: Jobs, mut waiting: mpsc::Receiver<PushJob>) {
+async fn pass_jobs<T: Job>(jobs: Jobs, mut waiting: mpsc::Receiver<T>) {
     let mut batch = Vec::with_capacity(BATCH_MAX);
     while waiting.recv_many(&mut batch, BATCH_MAX).await > 0 {
         in_time("job", publish(&jobs, &batch)).await;
@@ -111,7 +128,7 @@ async fn in_time<T>(kind: &'static str, passing: impl Future<Output = T>) {
 }
 
 /// Publishes jobs and says whether the server took all; what it did not take is published again when due.
-pub(crate) async fn publish(jobs: &Jobs, owed: &[PushJob]) -> bool {
+pub(crate) async fn publish<T: Job>(jobs: &Jobs, owed: &[T]) -> bool {
     if owed.is_empty() {
         return true;
     }
@@ -120,7 +137,7 @@ pub(crate) async fn publish(jobs: &Jobs, owed: &[PushJob]) -> bool {
         tracing::warn!(
             jobs = owed.len(),
             taken,
-            "push jobs were not all published, the relay makes up"
+            "jobs were not all published, the relay makes up"
         );
     }
     taken == owed.len()

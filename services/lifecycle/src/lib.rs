@@ -4,6 +4,7 @@
 
 mod acks;
 mod announce;
+mod broadcasts;
 mod column;
 mod conclude;
 mod cursor;
@@ -11,6 +12,7 @@ mod directives;
 mod erase;
 mod error;
 mod expire;
+mod human_key;
 mod list;
 mod look_back;
 mod mailbox;
@@ -81,15 +83,20 @@ pub fn migrations() -> TierMigrations {
                 include_str!("../migrations/V8__held_pushes.sql"),
             ),
             ("V9__push_kinds", include_str!("../migrations/V9__push_kinds.sql")),
+            (
+                "V10__broadcasts",
+                include_str!("../migrations/V10__broadcasts.sql"),
+            ),
         ],
     }
 }
 
-/// Serves the tier until shutdown: its calls, the sweeps of messages and mailboxes, retention and the relay of pushes.
+/// Serves the tier until shutdown: its calls, the sweeps of messages and mailboxes, retention, the relays of
+/// pushes and broadcasts, and the fan-out of those.
 pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
     let pool = db::connect(&config.database, db::Tier::Lifecycle)?;
     let nats = nats::connect(&config.nats).await?;
-    let jobs = nats.jobs();
+    let (jobs, fan_outs) = (nats.jobs(), nats.fan_outs());
     let readiness = Readiness::of_database(&pool, &shutdown);
     let (announcer, announcing) = Announcer::new(nats);
     let bytes_max = grpc::message_bytes_max(&config.limits);
@@ -102,6 +109,8 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     tasks.spawn(Arc::clone(&tier).retain(shutdown.clone()));
     tasks.spawn(Arc::clone(&tier).sweep_mailboxes(shutdown.clone()));
     tasks.spawn(Arc::clone(&tier).relay(jobs, shutdown.clone()));
+    tasks.spawn(Arc::clone(&tier).relay_broadcasts(fan_outs.clone(), shutdown.clone()));
+    tasks.spawn(Arc::clone(&tier).fan_out(fan_outs, shutdown.clone()));
 
     let service = LifecycleServer::new(Service::new(tier, shutdown.clone()))
         .max_decoding_message_size(bytes_max)

@@ -8,14 +8,16 @@ use hub_proto::lifecycle::lifecycle_server::Lifecycle;
 use hub_proto::lifecycle::{
     Ack, AckEntriesReply, AckEntriesRequest, AckMessageRequest, CancelMessageRequest, ClaimEntriesReply,
     ClaimEntriesRequest, ClaimPushesReply, ClaimPushesRequest, CloseMailboxesReply, CloseMailboxesRequest,
-    CountWaitingReply, CountWaitingRequest, DeleteMessageReply, DeleteMessageRequest, Directive,
-    FindChangedReply, FindChangedRequest, FindFilledReply, FindFilledRequest, GetDirectiveRequest,
-    GetMessageReply, GetMessageRequest, ListAttemptsReply, ListAttemptsRequest, ListDirectivesReply,
-    ListDirectivesRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest,
-    ListSoleResolverReply, ListSoleResolverRequest, Outcome, RedeliverExhaustedReply,
-    RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest,
-    SettlePushesReply, SettlePushesRequest, SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply,
-    SubmitMessageRequest, UnclaimEntriesReply, UnclaimEntriesRequest,
+    CountWaitingReply, CountWaitingRequest, DeleteMessageReply, DeleteMessageRequest, Directive, FindChangedReply, FindChangedRequest,
+    FindFilledReply, FindFilledRequest, GetBroadcastReply, GetBroadcastRequest, GetDirectiveRequest,
+    GetMessageReply, GetMessageRequest, ListAttemptsReply, ListAttemptsRequest, ListBroadcastsReply,
+    ListBroadcastsRequest, ListDirectivesReply, ListDirectivesRequest, ListExhaustedReply,
+    ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, ListSoleResolverReply,
+    ListSoleResolverRequest, Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest,
+    RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply,
+    SettlePushesRequest, SubmitBroadcastReply, SubmitBroadcastRequest, SubmitDirectiveReply,
+    SubmitDirectiveRequest, SubmitMessageReply, SubmitMessageRequest, UnclaimEntriesReply,
+    UnclaimEntriesRequest,
 };
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};
@@ -193,6 +195,28 @@ impl Lifecycle for Service {
         request: Request<ListDirectivesRequest>,
     ) -> Result<Response<ListDirectivesReply>, Status> {
         answer(self.tier.directives(request.into_inner()).await)
+    }
+
+    async fn submit_broadcast(
+        &self,
+        request: Request<SubmitBroadcastRequest>,
+    ) -> Result<Response<SubmitBroadcastReply>, Status> {
+        self.finish(|tier| async move { tier.submit_broadcast(request.into_inner()).await })
+            .await
+    }
+
+    async fn get_broadcast(
+        &self,
+        request: Request<GetBroadcastRequest>,
+    ) -> Result<Response<GetBroadcastReply>, Status> {
+        answer(self.tier.broadcast(request.into_inner()).await)
+    }
+
+    async fn list_broadcasts(
+        &self,
+        request: Request<ListBroadcastsRequest>,
+    ) -> Result<Response<ListBroadcastsReply>, Status> {
+        answer(self.tier.broadcasts(request.into_inner()).await)
     }
 
     async fn claim_entries(

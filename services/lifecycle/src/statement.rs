@@ -5,7 +5,8 @@ use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
 use crate::{
-    acks, conclude, directives, erase, expire, list, mailbox, push, read, retain, sole_resolver, submit,
+    acks, broadcasts, conclude, directives, erase, expire, human_key, list, mailbox, push, read, retain,
+    sole_resolver, submit,
 };
 
 /// The values of a statement's parameters.
@@ -100,9 +101,22 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&acks::ACK_MESSAGE),
             entry(&acks::SUBJECT),
             entry(&directives::INSERT),
-            entry(&directives::ORIGINAL),
+            entry(&human_key::ORIGINAL),
             entry(&directives::READ),
             entry(&directives::PAGE),
+            entry(&broadcasts::LABELLED),
+            entry(&broadcasts::UNKNOWN),
+            entry(&broadcasts::INSERT),
+            entry(&broadcasts::READ),
+            entry(&broadcasts::PAGE),
+            entry(&broadcasts::COUNT),
+            entry(&broadcasts::UNACKNOWLEDGED),
+            entry(&broadcasts::TAKE),
+            entry(&broadcasts::PENDING),
+            entry(&broadcasts::MARK),
+            entry(&broadcasts::RELAY),
+            entry(&broadcasts::BACKLOG),
+            entry(&broadcasts::PURGE),
             entry(&mailbox::CLAIM),
             entry(&mailbox::UNCLAIM),
             entry(&mailbox::ACK),

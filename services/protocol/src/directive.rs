@@ -10,9 +10,8 @@ use crate::json::{self, members, quoted};
 use crate::timestamp;
 use crate::version::{HUB_MINOR, HUB_VERSION};
 
-/// What a person may write.
-const WRITTEN: [&str; 8] = [
-    "to",
+/// What a person may write of a directive, besides whom it is for.
+const WRITTEN: [&str; 7] = [
     "title",
     "body",
     "priority",
@@ -33,6 +32,14 @@ pub struct Draft<'t> {
     pub expires_at: Option<OffsetDateTime>,
     /// SHA-256 of what was written, whatever its spelling as JSON (§8.1).
     pub digest: [u8; 32],
+    /// The address as it was spelled.
+    to_json: &'t str,
+    content: Content<'t>,
+}
+
+/// What a directive says, whomever it is for.
+#[derive(Clone, Debug)]
+pub struct Content<'t> {
     written: Vec<(String, &'t RawValue)>,
 }
 
@@ -49,7 +56,39 @@ impl<'t> Draft<'t> {
     /// Reads a body; refuses what would be no directive, and names the field.
     pub fn read(body: &'t str) -> Result<Self, Problem> {
         let node = json::parse_input(body)?;
-        let written = members(body)?;
+        let (mut to_json, mut written) = (None, Vec::new());
+        for (name, value) in members(body)? {
+            if name == "to" {
+                to_json = Some(value.get());
+            } else {
+                written.push((name, value));
+            }
+        }
+        let content = Content::of(written)?;
+        let text = |name: &str| node.get(name).and_then(json::Node::as_str);
+        let to = text("to").and_then(|to| to.parse().ok());
+        let (to, to_json) = to.zip(to_json).ok_or_else(|| {
+            Problem::validation("to: expected agent:<id> or agent:<id>#sess_…, the id without #")
+        })?;
+        content.check_shape(to_json)?;
+        Ok(Self {
+            to,
+            expires_at: text("expires_at").and_then(timestamp::parse),
+            digest: node.lossless_digest(&[]),
+            to_json,
+            content,
+        })
+    }
+
+    /// The envelope: the hub's members, and what was written, value by value as it was spelled.
+    pub fn compose(&self, id: &str, from: &str) -> Composed {
+        self.content.compose(id, from, self.to_json)
+    }
+}
+
+impl<'t> Content<'t> {
+    /// Of members as they were written; refuses by name what is not the author's to write.
+    pub(crate) fn of(written: Vec<(String, &'t RawValue)>) -> Result<Self, Problem> {
         for (name, _) in &written {
             if HUB_OWNED.contains(&name.as_str()) {
                 return Err(Problem::validation(format!("{name}: is set by the hub")));
@@ -59,43 +98,48 @@ impl<'t> Draft<'t> {
                 return Err(Problem::validation(format!("{shown}: unknown member")));
             }
         }
-        let text = |name: &str| node.get(name).and_then(json::Node::as_str);
-        let to = text("to").and_then(|to| to.parse().ok());
-        let to = to.ok_or_else(|| {
-            Problem::validation("to: expected agent:<id> or agent:<id>#sess_…, the id without #")
-        })?;
-        let draft = Self {
-            to,
-            expires_at: text("expires_at").and_then(timestamp::parse),
-            digest: node.lossless_digest(&[]),
-            written,
-        };
-        draft.check_shape()?;
-        Ok(draft)
+        Ok(Self { written })
     }
 
-    /// The envelope: the hub's members, and what was written, value by value as it was spelled.
-    pub fn compose(&self, id: &str, from: &str) -> Composed {
+    /// Reads what [`Content::text`] gave.
+    pub fn read(text: &'t str) -> Result<Self, Problem> {
+        Self::of(members(text)?)
+    }
+
+    /// A JSON object of what was written, value by value as it was spelled.
+    pub fn text(&self) -> String {
+        let members = self.written.iter();
+        let members: Vec<_> = members
+            .map(|(name, value)| format!("{}:{}", quoted(name), value.get()))
+            .collect();
+        format!("{{{}}}", members.join(","))
+    }
+
+    /// The value of one member, as it was spelled.
+    pub fn member(&self, name: &str) -> Option<&'t str> {
+        let mut members = self.written.iter();
+        members
+            .find(|(member, _)| member == name)
+            .map(|(_, value)| value.get())
+    }
+
+    /// The envelope for one addressee, whose address is JSON.
+    pub fn compose(&self, id: &str, from: &str, to_json: &str) -> Composed {
         let (version, id, from) = (quoted(HUB_VERSION), quoted(id), quoted(from));
-        let mut before =
-            format!("{{\"ma2h_version\":{version},\"type\":\"directive\",\"id\":{id},\"from\":{from},");
+        let before = format!(
+            "{{\"ma2h_version\":{version},\"type\":\"directive\",\"id\":{id},\"from\":{from},\"to\":{to_json},\"created_at\":\""
+        );
         let mut after = "\"".to_owned();
         for (name, value) in &self.written {
-            let (name, value) = (quoted(name), value.get());
-            if name == "\"to\"" {
-                before.extend([&name, ":", value, ","]);
-            } else {
-                after.extend([",", &name, ":", value]);
-            }
+            after.extend([",", &quoted(name), ":", value.get()]);
         }
-        before.push_str("\"created_at\":\"");
         after.push('}');
         Composed { before, after }
     }
 
     /// Holds what would be delivered to the published shape.
-    fn check_shape(&self) -> Result<(), Problem> {
-        let Composed { before, after } = self.compose("dir_0", "human:author");
+    pub(crate) fn check_shape(&self, to_json: &str) -> Result<(), Problem> {
+        let Composed { before, after } = self.compose("dir_0", "human:author", to_json);
         let envelope = format!("{before}1970-01-01T00:00:00.000000Z{after}");
         let envelope = json::parse(&envelope)?.to_value();
         Ok(ma2h_schema::entry::check_shape(

@@ -7,6 +7,7 @@ pub mod ack;
 pub mod address;
 pub mod agent;
 pub mod ask;
+pub mod broadcast;
 pub mod callback;
 pub mod digest;
 pub mod directive;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::StatusCode;
 use axum::response::Response;
 use hub_platform::config::Limits;
 use hub_platform::cpu;
@@ -17,12 +17,10 @@ use crate::auth::Caller;
 use crate::edge::answer;
 use crate::edge::body::{self, read_json};
 use crate::edge::errors::Refusal;
+use crate::edge::headers::idempotency_key;
 use crate::messages::limits;
 use crate::presence;
 use crate::principal::{Principal, Role};
-
-/// Names the operation, so that a call made again is the same one.
-const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 pub(super) async fn handle(
     State(app): State<Arc<App>>,
@@ -67,13 +65,4 @@ pub(crate) async fn submit(
 fn check(limits: &Limits, body: &str) -> Result<(), Problem> {
     Draft::read(body)?;
     limits::check(limits, &ma2h::json::parse(body)?.to_value(), body.len())
-}
-
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
-    let Some(key) = headers.get(IDEMPOTENCY_KEY) else {
-        return Ok(None);
-    };
-    let key = key.to_str();
-    key.map(|key| Some(key.to_owned()))
-        .map_err(|_| Problem::validation("idempotency-key: expected visible ASCII"))
 }

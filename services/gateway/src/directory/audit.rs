@@ -13,7 +13,9 @@ const LIST: Statement = ("list audit", include_str!("audit/list.sql"));
 
 const NOTE: Statement = ("note a change of messages", include_str!("audit/note.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[LIST, NOTE];
+const NOTE_MADE: Statement = ("note what was made", include_str!("audit/note_made.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[LIST, NOTE, NOTE_MADE];
 
 /// One change.
 #[derive(Debug)]
@@ -49,6 +51,25 @@ pub(crate) async fn note(
     )
     .await?;
     noted.map(drop).ok_or_else(Problem::not_found)
+}
+
+/// Writes down what was made, once: a call that is made again finds it written. `made` is its id, which was minted.
+pub(crate) async fn note_made(
+    pool: &Pool,
+    author: &Author,
+    account: &str,
+    action: &str,
+    made: &str,
+    detail: &Value,
+) -> Result<(), Problem> {
+    let (event, detail) = (Author::event_of(made), detail.to_string());
+    row(
+        pool,
+        NOTE_MADE,
+        &[&account, &event, &author.actor, &action, &made, &detail],
+    )
+    .await?;
+    Ok(())
 }
 
 fn read(row: &Row) -> Result<Event, Problem> {

@@ -50,6 +50,12 @@ impl Author {
     pub(crate) fn event() -> String {
         hub_platform::ids::mint("evt")
     }
+
+    /// The id of the audit row of what was made under a minted id: always the same.
+    fn event_of(made: &str) -> String {
+        let (_, ulid) = made.split_once('_').unwrap_or(("", made));
+        format!("evt_{ulid}")
+    }
 }
 
 /// Runs a statement that is prepared once for each connection, again where it lost a race (rule 11).

@@ -1,6 +1,7 @@
-//! What stands on every answer.
+//! What stands on every answer, and on some requests.
 
 use axum::http::{HeaderMap, HeaderValue, header};
+use ma2h::error::Problem;
 
 /// Who has come over HTTPS once does so for a year.
 const HTTPS_ONLY: HeaderValue = HeaderValue::from_static("max-age=31536000");
@@ -17,4 +18,14 @@ pub(super) fn finish(headers: &mut HeaderMap, is_development: bool) {
     if !is_development {
         headers.insert(header::STRICT_TRANSPORT_SECURITY, HTTPS_ONLY);
     }
+}
+
+/// What names a person's operation, so that a call made again is the same one.
+pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
+    let Some(key) = headers.get("idempotency-key") else {
+        return Ok(None);
+    };
+    let key = key.to_str();
+    key.map(|key| Some(key.to_owned()))
+        .map_err(|_| Problem::validation("idempotency-key: expected visible ASCII"))
 }

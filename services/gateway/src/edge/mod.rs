@@ -7,7 +7,7 @@ pub(crate) mod call;
 mod connection;
 pub(crate) mod errors;
 pub(crate) mod fields;
-mod headers;
+pub(crate) mod headers;
 pub(crate) mod large;
 mod listener;
 mod observe;

@@ -17,6 +17,7 @@ mod administration;
 mod asks;
 mod bounds;
 mod breaker;
+mod broadcasts;
 mod browser;
 mod browser_directives;
 mod campaign;

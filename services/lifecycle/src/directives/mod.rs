@@ -1,18 +1,17 @@
 //! Directives (§13): what a person tells an agent.
 
+mod insert;
 mod list;
 mod read;
 mod submit;
 
 use crate::statement::Statement;
 
+pub(crate) use insert::{Inserted, NewDirective, Refusal, insert};
+
 pub(crate) const INSERT: Statement = Statement {
     name: "insert directive",
     sql: include_str!("insert.sql"),
-};
-pub(crate) const ORIGINAL: Statement = Statement {
-    name: "find key of a human",
-    sql: include_str!("original.sql"),
 };
 pub(crate) const READ: Statement = Statement {
     name: "read directive",

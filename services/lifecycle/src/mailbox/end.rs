@@ -31,6 +31,7 @@ impl Tier {
                 self.sweep_overdue(&shutdown).await,
                 self.empty_closed(&shutdown).await,
                 self.purge_directives(&shutdown).await,
+                self.purge_broadcasts(&shutdown).await,
             ] {
                 if let Err(error) = swept {
                     db::report(&error);

@@ -1,8 +1,10 @@
 -- Drops a chunk of directives that ended longer than $2 seconds ago, whichever ended first, with their entries,
--- acknowledgements and the pushes of both; so are keys of humans whose time is over. `taken` tells whether there may be more.
+-- acknowledgements and the pushes of both; their broadcasts keep how they ended. So are keys of humans whose time is over
+-- dropped. `taken` tells whether there may be more.
 --
--- Locks: the entries; those that others hold are passed over. Indexes: entries_kept, human_keys_over, the primary keys of
--- entries, directives, acks, pushes, push_attempts, human_keys.
+-- Locks: the entries; those that others hold are passed over. Then the agents of their broadcasts.
+-- Indexes: entries_kept, human_keys_over, broadcast_recipients_by_directive, the primary keys of entries, directives, acks,
+-- pushes, push_attempts, human_keys.
 WITH over AS MATERIALIZED (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
@@ -18,7 +20,14 @@ entries AS (
     DELETE FROM lifecycle.entries AS entry
     USING over
     WHERE entry.account = over.account AND entry.entry_id = over.entry_id
-    RETURNING entry.account, entry.entry_id, entry.kind
+    RETURNING entry.account, entry.entry_id, entry.kind, entry.state
+),
+
+recipients AS (
+    UPDATE lifecycle.broadcast_recipients AS recipient
+    SET state = entries.state
+    FROM entries
+    WHERE recipient.account = entries.account AND recipient.directive_id = entries.entry_id
 ),
 
 directives AS (

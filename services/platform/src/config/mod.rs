@@ -1,5 +1,6 @@
 //! The configuration: a TOML file, then environment variables over it, every value held to its range.
 
+mod broadcast;
 mod callback;
 mod callback_hosts;
 mod database;
@@ -28,6 +29,7 @@ mod value;
 
 use std::fmt::Write;
 
+pub use broadcast::Broadcast;
 pub use callback::Callback;
 pub use callback_hosts::CallbackHosts;
 pub use database::Database;
@@ -104,6 +106,8 @@ sections! {
     keys: Keys,
     /// Mailboxes.
     inbound: Inbound,
+    /// One directive to many agents.
+    broadcast: Broadcast,
     /// Who is there.
     presence: Presence,
     /// Sessions.

@@ -14,11 +14,12 @@ section! {
         publish_timeout_ms: u64 = "HUB_NATS_PUBLISH_TIMEOUT_MS", "2000", "milliseconds", 10 to 60000;
         /// Jobs of one process that the server has not yet taken.
         publish_in_flight_max: usize = "HUB_NATS_PUBLISH_IN_FLIGHT_MAX", "256", "jobs", 1 to 65536;
-        /// Most that the job stream holds; what does not fit is published again when due.
+        /// Most that the stream of push jobs holds, and 16 times what that of broadcasts does; what does not fit is published
+        /// again when due.
         jobs_max_bytes: u64 = "HUB_NATS_JOBS_MAX_BYTES", "268435456", "bytes", 1_048_576 to 1_099_511_627_776;
         /// When an untaken job is dropped; it is published again when due.
         jobs_max_age_seconds: u64 = "HUB_NATS_JOBS_MAX_AGE_SECONDS", "3600", "seconds", 1 to 604_800;
-        /// Copies of the job stream in a cluster of servers.
+        /// Copies of each job stream in a cluster of servers.
         jobs_replicas: usize = "HUB_NATS_JOBS_REPLICAS", "1", "servers", 1 to 5;
         /// How long a worker may hold a job before another gets it.
         job_ack_wait_ms: u64 = "HUB_NATS_JOB_ACK_WAIT_MS", "10000", "milliseconds", 100 to 600_000;

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use futures_util::StreamExt as _;
 use tokio::sync::watch;
 
+use super::jobs::{FAN_OUT, PUSH};
 use super::wake::{self, Wake, Wakes};
 use super::{Error, Jobs};
 use crate::{backoff, config};
@@ -27,6 +28,7 @@ pub struct Nats {
     prefix: Arc<str>,
     signals: Signals,
     jobs: Jobs,
+    fan_outs: Jobs,
 }
 
 /// What happened to the connection, each as a count that only grows.
@@ -84,12 +86,14 @@ pub async fn connect(config: &config::Nats) -> Result<Nats, Error> {
         .await
         .map_err(|error| Error::Settings(error.to_string()))?;
     ::metrics::gauge!("hub_nats_connected").set(0);
-    let jobs = Jobs::new(client.clone(), config, signals.connects.subscribe());
+    let jobs = |queue| Jobs::new(client.clone(), config, signals.connects.subscribe(), queue);
+    let (jobs, fan_outs) = (jobs(&PUSH), jobs(&FAN_OUT));
     Ok(Nats {
         client,
         prefix: config.prefix.as_str().into(),
         signals,
         jobs,
+        fan_outs,
     })
 }
 
@@ -166,6 +170,11 @@ impl Nats {
     /// The push jobs.
     pub fn jobs(&self) -> Jobs {
         self.jobs.clone()
+    }
+
+    /// The jobs of broadcasts.
+    pub fn fan_outs(&self) -> Jobs {
+        self.fan_outs.clone()
     }
 }
 

@@ -1,4 +1,5 @@
-//! Jobs on a JetStream work queue. A job only says that a row is due: losing one costs time, not work.
+//! Jobs on JetStream work queues, one for each kind of work. A job only says that a row is due: losing one costs time, not
+//! work.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,10 +21,31 @@ use crate::config;
 
 /// How long a stream that was just seen is taken to be there.
 const SEEN_FOR: Duration = Duration::from_millis(500);
-/// The consumer that all workers share.
-const CONSUMER: &str = "push";
 
-/// The push jobs. Clones share the bound on what is in flight.
+/// A kind of work, with a stream of its own: a flood of one does not delay the other.
+pub(super) struct Queue {
+    /// The last part of the subject, and the consumer that all workers share.
+    name: &'static str,
+    /// The last part of the stream's name.
+    stream: &'static str,
+    /// Its stream holds this part of what is configured.
+    share: u64,
+}
+
+/// Pushes that are due.
+pub(super) const PUSH: Queue = Queue {
+    name: "push",
+    stream: "PUSH",
+    share: 1,
+};
+/// Broadcasts that have agents to reach. There are few of them, each with one job.
+pub(super) const FAN_OUT: Queue = Queue {
+    name: "fanout",
+    stream: "FANOUT",
+    share: 16,
+};
+
+/// The jobs of one kind. Clones share the bound on what is in flight.
 #[derive(Clone)]
 pub struct Jobs {
     inner: Arc<Inner>,
@@ -54,6 +76,7 @@ impl Jobs {
         client: async_nats::Client,
         config: &config::Nats,
         connects: watch::Receiver<u64>,
+        queue: &Queue,
     ) -> Self {
         let timeout = Duration::from_millis(config.publish_timeout_ms);
         let context = jetstream::context::ContextBuilder::new()
@@ -61,12 +84,12 @@ impl Jobs {
             .ack_timeout(timeout)
             .max_ack_inflight(config.publish_in_flight_max)
             .build(client.clone());
-        let subject = format!("{}.push", config.prefix);
+        let subject = format!("{}.{}", config.prefix, queue.name);
         let inner = Inner {
             client,
             context,
-            stream: stream_config(config, &subject),
-            consumer: consumer_config(config, &subject),
+            stream: stream_config(config, &subject, queue),
+            consumer: consumer_config(config, &subject, queue),
             subject,
             in_flight_max: config.publish_in_flight_max,
             connects,
@@ -185,23 +208,23 @@ fn is_missing(error: &GetStreamError) -> bool {
 }
 
 /// On disk, each job to one worker, bounded: what does not fit is refused, and published again when due.
-fn stream_config(config: &config::Nats, subject: &str) -> stream::Config {
+fn stream_config(config: &config::Nats, subject: &str, queue: &Queue) -> stream::Config {
     stream::Config {
-        name: format!("{}_PUSH", config.prefix),
+        name: format!("{}_{}", config.prefix, queue.stream),
         subjects: vec![subject.to_owned()],
         retention: RetentionPolicy::WorkQueue,
         storage: StorageType::File,
         discard: DiscardPolicy::New,
-        max_bytes: i64::try_from(config.jobs_max_bytes).unwrap_or(i64::MAX),
+        max_bytes: i64::try_from(config.jobs_max_bytes / queue.share).unwrap_or(i64::MAX),
         max_age: Duration::from_secs(config.jobs_max_age_seconds),
         num_replicas: config.jobs_replicas,
         ..stream::Config::default()
     }
 }
 
-fn consumer_config(config: &config::Nats, subject: &str) -> pull::Config {
+fn consumer_config(config: &config::Nats, subject: &str, queue: &Queue) -> pull::Config {
     pull::Config {
-        durable_name: Some(CONSUMER.to_owned()),
+        durable_name: Some(queue.name.to_owned()),
         ack_policy: AckPolicy::Explicit,
         ack_wait: Duration::from_millis(config.job_ack_wait_ms),
         max_ack_pending: i64::from(config.jobs_held_max),

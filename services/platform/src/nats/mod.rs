@@ -10,6 +10,8 @@ mod wake;
 pub use connection::{Nats, connect};
 pub use consumer::{Consumer, Delivery};
 pub use jobs::Jobs;
+/// What a job is made of.
+pub use prost::Message as Job;
 pub use wake::{WAKE_BUCKETS, Wake, WakeEvent, WakeKind, Wakes, bucket};
 
 /// What is wrong with the settings; a server that is away is no error.

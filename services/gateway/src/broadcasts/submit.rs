@@ -1,0 +1,77 @@
+//! `POST /v1/broadcasts`: a person tells many agents the same.
+
+use std::sync::Arc;
+
+use axum::extract::{Request, State};
+use axum::http::StatusCode;
+use axum::response::Response;
+use hub_platform::config::Limits;
+use hub_platform::cpu;
+use hub_proto::lifecycle::SubmitBroadcastRequest;
+use ma2h::broadcast::Draft;
+use ma2h::error::Problem;
+use serde_json::json;
+
+use super::body::summary;
+use crate::app::App;
+use crate::auth::Caller;
+use crate::directory::{Author, audit};
+use crate::edge::answer;
+use crate::edge::body::{self, read_json};
+use crate::edge::errors::Refusal;
+use crate::edge::headers::idempotency_key;
+use crate::messages::limits;
+use crate::principal::Role;
+
+/// Checks what needs no row, and hands on what was written byte for byte.
+pub(super) async fn handle(
+    State(app): State<Arc<App>>,
+    Caller(principal): Caller,
+    request: Request,
+) -> Result<Response, Refusal> {
+    let human = principal.human(Role::Operator)?;
+    let idempotency_key = idempotency_key(request.headers())?;
+    let body = read_json(&app, request, body::bytes_max(&app.config.limits)).await?;
+    let config = app.config.clone();
+    let (body, checked) = cpu::run(body.text.len(), move || {
+        let checked = check(&config.limits, &body.text);
+        (body, checked)
+    })
+    .await;
+    checked?;
+    let request = SubmitBroadcastRequest {
+        account: human.account.clone(),
+        human: human.id.clone(),
+        // Minted here, so that a reply that is lost can be asked for again (rule 3).
+        broadcast_id: hub_platform::ids::mint("bro"),
+        body: body.text,
+        idempotency_key,
+    };
+    let reply = app
+        .ask(async || app.lifecycle.clone().submit_broadcast(request.clone()).await)
+        .await?;
+    let broadcast = reply.broadcast.ok_or_else(Problem::internal)?;
+    // After it was taken, under the id it has: a call that is made again makes up for one that failed here.
+    let author = Author {
+        actor: broadcast.author.clone(),
+    };
+    let detail = json!({"recipients": broadcast.recipients});
+    audit::note_made(
+        &app.pool,
+        &author,
+        &human.account,
+        "broadcast.send",
+        &broadcast.broadcast_id,
+        &detail,
+    )
+    .await?;
+    let body = format!("{{\"broadcast\":{{{}}}}}", summary(&broadcast)?);
+    Ok(answer::json_text(StatusCode::ACCEPTED, body))
+}
+
+/// Whether it is a broadcast within the limits.
+fn check(limits: &Limits, text: &str) -> Result<(), Problem> {
+    Draft::read(text)?;
+    let written = ma2h::json::parse(text)?.to_value();
+    limits::check(limits, &written, text.len())
+}

@@ -1,0 +1,41 @@
+-- Drops a broadcast whose time is over, the longest over first: at most $1 of its agents, and itself with the last of them.
+-- `dropped` tells whether there may be more.
+--
+-- Locks: the broadcast, then its agents; one that others hold is passed over. Indexes: broadcasts_over, the primary keys of
+-- broadcasts, broadcast_recipients.
+WITH over AS MATERIALIZED (
+    SELECT broadcast.account, broadcast.broadcast_id
+    FROM lifecycle.broadcasts AS broadcast
+    WHERE broadcast.kept_until <= statement_timestamp()
+    ORDER BY broadcast.kept_until
+    LIMIT 1
+    FOR UPDATE SKIP LOCKED
+),
+
+told AS MATERIALIZED (
+    SELECT recipient.account, recipient.broadcast_id, recipient.agent
+    FROM over
+    INNER JOIN lifecycle.broadcast_recipients AS recipient
+        ON over.account = recipient.account AND over.broadcast_id = recipient.broadcast_id
+    LIMIT $1
+),
+
+recipients AS (
+    DELETE FROM lifecycle.broadcast_recipients AS recipient
+    USING told
+    WHERE
+        recipient.account = told.account
+        AND recipient.broadcast_id = told.broadcast_id
+        AND recipient.agent = told.agent
+),
+
+broadcasts AS (
+    DELETE FROM lifecycle.broadcasts AS broadcast
+    USING over
+    WHERE
+        broadcast.account = over.account
+        AND broadcast.broadcast_id = over.broadcast_id
+        AND (SELECT count(*) FROM told) < $1
+)
+
+SELECT (SELECT count(*) FROM over) + (SELECT count(*) FROM told) AS dropped

@@ -1,0 +1,85 @@
+//! The relay of broadcasts: publishes the jobs of those of which nothing was heard (design rule 5).
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use hub_platform::db::{self, During};
+use hub_platform::nats::Jobs;
+use hub_platform::shutdown::Shutdown;
+use hub_proto::lifecycle::FanOutJob;
+use tokio_postgres::Row;
+use tokio_postgres::types::Type;
+
+use super::{BACKLOG, RELAY};
+use crate::announce::publish;
+use crate::pause::Pause;
+use crate::statement::TypedValues;
+use crate::tier::{Tier, bigint};
+
+/// How often the backlog is counted.
+const BACKLOG_INTERVAL: Duration = Duration::from_secs(5);
+/// How far it is counted.
+const BACKLOG_MAX: i64 = 10_000;
+
+impl Tier {
+    /// Publishes what is due until shutdown.
+    pub(crate) async fn relay_broadcasts(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
+        let pause = Pause::of(Duration::from_millis(self.config.lifecycle.relay_interval_ms));
+        let mut counted_at: Option<Instant> = None;
+        while pause.unless(&shutdown).await {
+            if let Err(error) = self.relay_broadcasts_once(&jobs).await {
+                db::report(&error);
+                continue;
+            }
+            if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
+                counted_at = Some(Instant::now());
+                if let Err(error) = self.count_broadcasts().await {
+                    db::report(&error);
+                }
+            }
+        }
+    }
+
+    /// Publishes one chunk. While NATS is away no row is touched, and what is in a queue that is merely slow is not published
+    /// a second time.
+    async fn relay_broadcasts_once(&self, jobs: &Jobs) -> Result<(), db::Error> {
+        let lifecycle = &self.config.lifecycle;
+        let Some(waiting) = jobs.waiting().await else {
+            return Ok(());
+        };
+        let room = u64::from(lifecycle.relay_queue_max).saturating_sub(waiting);
+        let count_max = bigint(room.min(u64::from(lifecycle.relay_batch_max)));
+        if count_max == 0 {
+            return Ok(());
+        }
+        let republish_after_ms = self.republish_after_ms();
+        let values: TypedValues<'_> = &[(&count_max, Type::INT8), (&republish_after_ms, Type::INT8)];
+        let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
+        let owed: Vec<_> = rows
+            .iter()
+            .map(job)
+            .collect::<Result<_, _>>()
+            .during(RELAY.name)?;
+        let count = u64::try_from(owed.len()).unwrap_or(u64::MAX);
+        metrics::counter!("hub_lifecycle_broadcasts_relayed_total").increment(count);
+        // What is not taken is due again soon.
+        publish(jobs, &owed).await;
+        Ok(())
+    }
+
+    async fn count_broadcasts(&self) -> Result<(), db::Error> {
+        let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX]).await? else {
+            return Ok(());
+        };
+        let owed: i64 = row.try_get("owed").during(BACKLOG.name)?;
+        metrics::gauge!("hub_lifecycle_broadcasts_backlog").set(u32::try_from(owed).unwrap_or(u32::MAX));
+        Ok(())
+    }
+}
+
+fn job(row: &Row) -> Result<FanOutJob, tokio_postgres::Error> {
+    Ok(FanOutJob {
+        account: row.try_get("account")?,
+        broadcast_id: row.try_get("broadcast_id")?,
+    })
+}

@@ -1,0 +1,8 @@
+-- Takes a broadcast that has agents to reach, for the length of a transaction. No row: nothing is left to do, or another
+-- worker has it in hand.
+--
+-- Locks: the broadcast. Index: its primary key.
+SELECT broadcast.author, broadcast.content, broadcast.expires_at, broadcast.accepted_at
+FROM lifecycle.broadcasts AS broadcast
+WHERE broadcast.account = $1 AND broadcast.broadcast_id = $2 AND broadcast.fanned_out_at IS NULL
+FOR UPDATE SKIP LOCKED
