@@ -41,11 +41,11 @@ prove: ## hold a hub of its own to the protocol, clause by clause; ARGS are pass
 	@conformance/prove $(ARGS)
 
 # A hub of its own, so that nothing else is measured and the limits of a rate do not limit it.
-bench: ## measure submit, resolve and push with their processor time; SCENARIO=hang: beside a host that hangs; ARGS as of ma2h-loadtest
+bench: ## measure submit, resolve and push with their processor time; SCENARIO=hang, mailbox-depth, held-polls: see README; ARGS as of ma2h-loadtest
 	@deploy/dev/prepare
 	@cargo build --release -p ma2h-hub -p ma2h-loadtest
 	@HUB_DEV_DIR=$(TARGET_DIR)/bench-hub HUB_PORT=0 \
-		HUB_RATE_LIMIT_REQUESTS_PER_MINUTE=0 HUB_RATE_LIMIT_INBOX_DEPTH=0 \
+		HUB_RATE_LIMIT_REQUESTS_PER_MINUTE=0 HUB_RATE_LIMIT_INBOX_DEPTH=0 HUB_GATEWAY_HELD_REQUESTS_MAX=100000 \
 		exec $(TARGET_DIR)/release/ma2h-hub dev --reset -- \
 		$(TARGET_DIR)/release/ma2h-loadtest $(SCENARIO) --hub $(TARGET_DIR)/bench-hub/dev.json $(ARGS)
 

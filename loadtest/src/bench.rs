@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::client::Client;
 use crate::cpu;
 use crate::description::Description;
-use crate::report::{Report, Step};
+use crate::report::{Report, Step, micros};
 use crate::sink::Sink;
 
 /// How long pushes may take to arrive after the last resolve, before the benchmark gives up.
@@ -255,10 +255,6 @@ fn spent_since(
         *seconds -= before.get(tier).copied().unwrap_or(0.0);
     }
     Ok(spent)
-}
-
-fn micros(duration: Duration) -> u64 {
-    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
 }
 
 fn progress(name: &'static str, total: u32) -> ProgressBar {

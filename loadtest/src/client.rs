@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context as _;
-use reqwest::{Certificate, Method};
+use reqwest::{Certificate, ClientBuilder, Method};
 use serde_json::Value;
 
 const CALL_TIMEOUT: Duration = Duration::from_secs(30);
@@ -18,14 +18,31 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(base_urls: Vec<String>, ca_cert: &Path) -> anyhow::Result<Self> {
+        Self::build(base_urls, ca_cert, CALL_TIMEOUT, |builder| builder)
+    }
+
+    /// One that makes all its calls over one connection, with HTTP/2.
+    pub(crate) fn of_one_connection(
+        base_urls: Vec<String>,
+        ca_cert: &Path,
+        timeout: Duration,
+    ) -> anyhow::Result<Self> {
+        Self::build(base_urls, ca_cert, timeout, ClientBuilder::http2_prior_knowledge)
+    }
+
+    fn build(
+        base_urls: Vec<String>,
+        ca_cert: &Path,
+        timeout: Duration,
+        change: impl FnOnce(ClientBuilder) -> ClientBuilder,
+    ) -> anyhow::Result<Self> {
         let pem = std::fs::read(ca_cert).with_context(|| format!("read {}", ca_cert.display()))?;
-        let http = reqwest::Client::builder()
+        let builder = reqwest::Client::builder()
             .tls_certs_only([Certificate::from_pem(&pem)?])
             .no_proxy()
-            .timeout(CALL_TIMEOUT)
-            .build()?;
+            .timeout(timeout);
         Ok(Self {
-            http,
+            http: change(builder).build()?,
             base_urls,
             turn: AtomicUsize::new(0),
         })

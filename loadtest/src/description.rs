@@ -13,6 +13,9 @@ pub(crate) struct Description {
     pub admin_token: String,
     /// Its PostgreSQL, as the user that migrates.
     pub postgres: Option<String>,
+    pub nats: Option<String>,
+    /// Where each tier serves its metrics.
+    pub metrics: BTreeMap<String, String>,
     /// Process ids by tier or service.
     pub pids: BTreeMap<String, Vec<u32>>,
 }

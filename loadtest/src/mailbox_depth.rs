@@ -14,6 +14,7 @@ use tokio_postgres::{Client as Database, NoTls};
 
 use crate::client::Client;
 use crate::description::Description;
+use crate::report::{micros, quantile_ms};
 
 /// Fills a mailbox by the rows that as many directives would have left.
 const FILL: &str = include_str!("mailbox_depth.sql");
@@ -158,7 +159,8 @@ impl Run {
             self.round(&mut small, is_in_flight).await?;
             self.round(&mut deep, is_in_flight).await?;
         }
-        let ratio = |of: fn(&Mailbox) -> &Histogram<u64>| p50_ms(of(&deep)) / p50_ms(of(&small));
+        let ratio =
+            |of: fn(&Mailbox) -> &Histogram<u64>| quantile_ms(of(&deep), 0.5) / quantile_ms(of(&small), 0.5);
         Ok(Comparison {
             name,
             drain_ratio: ratio(|mailbox| &mailbox.drain_us),
@@ -235,24 +237,11 @@ impl Run {
         #[expect(clippy::cast_precision_loss, reason = "far below 2^53 entries")]
         let entries_read = mailbox.entries_read as f64;
         Cost {
-            drain_p50_ms: p50_ms(&mailbox.drain_us),
-            ack_p50_ms: p50_ms(&mailbox.ack_us),
+            drain_p50_ms: quantile_ms(&mailbox.drain_us, 0.5),
+            ack_p50_ms: quantile_ms(&mailbox.ack_us, 0.5),
             entries_read_per_round: entries_read / f64::from(self.depth.rounds),
         }
     }
-}
-
-fn micros(took: Duration) -> u64 {
-    u64::try_from(took.as_micros()).unwrap_or(u64::MAX)
-}
-
-fn p50_ms(latencies_us: &Histogram<u64>) -> f64 {
-    #[expect(
-        clippy::cast_precision_loss,
-        reason = "latencies are far below 2^53 microseconds"
-    )]
-    let micros = latencies_us.value_at_quantile(0.5) as f64;
-    micros / 1000.0
 }
 
 impl Report {

@@ -1,9 +1,9 @@
--- Fills the mailbox of agent $2 with $3 directives as if they had come an hour ago, and, where $4 says so, all had been
--- drained a moment ago and were in flight for an hour.
+-- Fills the mailbox of agent $2 with $3 directives as if they came now, one each microsecond, and, where $4 says so, all had
+-- been drained at once and were in flight for an hour. None came before there was such an agent: that would be another's.
 WITH numbered AS MATERIALIZED (
     SELECT
         'dir_DEPTH' || upper(replace($2, '-', '')) || lpad(number::text, 9, '0') AS directive_id,
-        statement_timestamp() - interval '1 hour' + number * interval '1 microsecond' AS enqueued_at,
+        statement_timestamp() + number * interval '1 microsecond' AS enqueued_at,
         statement_timestamp() + interval '1 hour' + number * interval '1 microsecond' AS flown_at
     FROM generate_series(1, $3::bigint) AS series (number)
 ),

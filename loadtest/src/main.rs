@@ -6,7 +6,9 @@ mod client;
 mod cpu;
 mod description;
 mod hang;
+mod held_polls;
 mod mailbox_depth;
+mod memory;
 mod report;
 mod sink;
 
@@ -73,6 +75,24 @@ enum Scenario {
         #[arg(long)]
         json: bool,
     },
+    /// Holds polls for mailboxes at one gateway: what each takes of its memory, and how soon it hears of what comes.
+    HeldPolls {
+        /// Where the hub describes itself. Its `HUB_GATEWAY_HELD_REQUESTS_MAX` must allow for all.
+        #[arg(long, default_value = ".hub/dev.json")]
+        hub: PathBuf,
+        /// How many, each by an agent of its own.
+        #[arg(long, default_value_t = 5_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        polls: u32,
+        /// Over how many connections, with HTTP/2.
+        #[arg(long, default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+        connections: u32,
+        /// How many of them are answered, one after the other; at most all.
+        #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+        answered: u32,
+        /// Print JSON instead of a table.
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[tokio::main]
@@ -126,6 +146,27 @@ async fn main() -> anyhow::Result<()> {
                 rounds,
             };
             let report = mailbox_depth::run(&hub, depth).await?;
+            let text = if json {
+                report.to_json()?
+            } else {
+                report.to_table()
+            };
+            println!("{text}");
+            Ok(())
+        }
+        Scenario::HeldPolls {
+            hub,
+            polls,
+            connections,
+            answered,
+            json,
+        } => {
+            let load = held_polls::Load {
+                polls,
+                connections,
+                answered: answered.min(polls),
+            };
+            let report = held_polls::run(&hub, load).await?;
             let text = if json {
                 report.to_json()?
             } else {

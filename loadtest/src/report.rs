@@ -44,7 +44,13 @@ impl Step {
     }
 }
 
-fn quantile_ms(latencies_us: &Histogram<u64>, quantile: f64) -> f64 {
+/// Whole microseconds, as the histograms count.
+pub(crate) fn micros(duration: Duration) -> u64 {
+    u64::try_from(duration.as_micros()).unwrap_or(u64::MAX)
+}
+
+/// A quantile of latencies, in milliseconds.
+pub(crate) fn quantile_ms(latencies_us: &Histogram<u64>, quantile: f64) -> f64 {
     #[expect(
         clippy::cast_precision_loss,
         reason = "latencies are far below 2^53 microseconds"

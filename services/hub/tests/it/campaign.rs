@@ -18,7 +18,11 @@ async fn whatever_fails_nothing_accepted_is_lost_and_nobody_is_told_an_untruth()
         .await
         .unwrap_or_else(|error| panic!("{error:#}"));
     assert!(
-        figures.messages > options.at_once && figures.pushes > 0 && figures.faults.len() > 3,
+        figures.messages > options.at_once
+            && figures.pushes > 0
+            && figures.directives > options.at_once
+            && figures.shown > figures.directives
+            && figures.faults.len() > 3,
         "the load stood still: {figures}"
     );
 }

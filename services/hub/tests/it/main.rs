@@ -39,6 +39,7 @@ mod push;
 mod races;
 mod redelivery;
 mod retention;
+mod retention_batches;
 mod rotation;
 mod schema;
 mod snapshots;

@@ -20,10 +20,10 @@ impl Tier {
     }
 
     /// Ends chunk after chunk of what lies in closed mailboxes, until there is none.
-    pub(super) async fn empty_closed(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+    pub(super) async fn empty_closed(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
         while !shutdown.is_triggered() {
-            let rows = db::retry(async || EMPTY.rows(&self.pool, &[&batch_max]).await).await?;
+            let rows = db::retry(async || EMPTY.rows(&self.pool, &[&batch_max, &look_back_ms]).await).await?;
             let bounced = Moved::all(&rows).during(EMPTY.name)?;
             self.announce_moved(&bounced);
             if bounced.is_empty() {

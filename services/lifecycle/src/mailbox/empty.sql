@@ -1,22 +1,26 @@
 -- Ends a chunk of what lies in closed mailboxes: it has bounced, from where it was. A directive whose first delivery is being
 -- attempted by a push is left alone: the outcome says where it was. A mark stays for a minute beyond what it is needed for: an
--- entry that was being written when the mailbox was closed is found by it.
+-- entry that was being written when the mailbox was closed is found by it. Looks $2 milliseconds back, more than that minute.
+--
+-- What is held is found again by where it is, which is settled meanwhile: a plan made while nothing seems to wait would
+-- otherwise go through all that an old snapshot keeps of it.
 --
 -- Locks: the marks, then the entries; those that others hold are passed over, so that replicas share the work.
 -- Indexes: closed_mailboxes_oldest, entries_waiting, the primary keys of closed_mailboxes, entries, pushes.
 WITH closed AS MATERIALIZED (
-    SELECT mailbox.account, mailbox.agent, mailbox.closed_at
+    SELECT mailbox.ctid AS place, mailbox.account, mailbox.agent, mailbox.closed_at
     FROM lifecycle.closed_mailboxes AS mailbox
+    WHERE mailbox.closed_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
     ORDER BY mailbox.closed_at
     LIMIT $1
     FOR UPDATE SKIP LOCKED
 ),
 
 lying AS MATERIALIZED (
-    SELECT entry.account, entry.entry_id
+    SELECT entry.place
     FROM closed
     CROSS JOIN LATERAL (
-        SELECT waiting.account, waiting.entry_id
+        SELECT waiting.ctid AS place
         FROM lifecycle.entries AS waiting
         WHERE
             waiting.account = closed.account
@@ -51,7 +55,7 @@ bounced AS (
         visible_at = 'infinity',
         claim_id = NULL
     FROM lying
-    WHERE entry.account = lying.account AND entry.entry_id = lying.entry_id AND entry.ended_at IS NULL
+    WHERE entry.ctid = lying.place
     RETURNING entry.account, entry.entry_id, entry.kind, entry.state
 ),
 
@@ -59,8 +63,7 @@ emptied AS (
     DELETE FROM lifecycle.closed_mailboxes AS mailbox
     USING closed
     WHERE
-        mailbox.account = closed.account
-        AND mailbox.agent = closed.agent
+        mailbox.ctid = closed.place
         AND closed.closed_at < statement_timestamp() - interval '1 minute'
         AND NOT EXISTS (
             SELECT 1

@@ -8,6 +8,7 @@ use hub_platform::shutdown::Shutdown;
 use tokio_postgres::types::Type;
 
 use super::{END, Moved, OVERDUE, PURGE};
+use crate::look_back::LookBack;
 use crate::pause::Pause;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
@@ -26,14 +27,17 @@ impl Tier {
     /// enough.
     pub(crate) async fn sweep_mailboxes(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
+        let mut look_back = LookBack::default();
         while pause.unless(&shutdown).await {
+            let look_back_ms = look_back.next_ms();
             for swept in [
-                self.sweep_overdue(&shutdown).await,
-                self.empty_closed(&shutdown).await,
-                self.purge_directives(&shutdown).await,
+                self.sweep_overdue(look_back_ms, &shutdown).await,
+                self.empty_closed(look_back_ms, &shutdown).await,
+                self.purge_directives(look_back_ms, &shutdown).await,
                 self.purge_broadcasts(&shutdown).await,
             ] {
                 if let Err(error) = swept {
+                    look_back.forget();
                     db::report(&error);
                 }
             }
@@ -41,9 +45,9 @@ impl Tier {
     }
 
     /// Chunk after chunk, until one is empty.
-    async fn sweep_overdue(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn sweep_overdue(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
         while !shutdown.is_triggered() {
-            if db::retry(|| self.end_chunk()).await? == 0 {
+            if db::retry(|| self.end_chunk(look_back_ms)).await? == 0 {
                 break;
             }
         }
@@ -51,11 +55,11 @@ impl Tier {
     }
 
     /// Takes a chunk nobody else has in hand and ends it; how many it had.
-    async fn end_chunk(&self) -> Result<usize, db::Error> {
+    async fn end_chunk(&self, look_back_ms: i64) -> Result<usize, db::Error> {
         let mut client = OVERDUE.connection(&self.pool).await?;
         let transaction = client.transaction().await.during(OVERDUE.name)?;
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
-        let values: TypedValues<'_> = &[(&batch_max, Type::INT8)];
+        let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&look_back_ms, Type::INT8)];
         let overdue = transaction
             .query_typed(OVERDUE.sql, values)
             .await
@@ -76,11 +80,15 @@ impl Tier {
     }
 
     /// Chunk after chunk, until one is not full.
-    async fn purge_directives(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn purge_directives(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
         let kept_seconds = bigint(self.config.inbound.retention_seconds);
         while !shutdown.is_triggered() {
-            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&kept_seconds, Type::INT8)];
+            let values: TypedValues<'_> = &[
+                (&batch_max, Type::INT8),
+                (&kept_seconds, Type::INT8),
+                (&look_back_ms, Type::INT8),
+            ];
             let rows = db::retry(|| PURGE.rows_planned(&self.pool, values)).await?;
             let taken: i64 = rows
                 .first()

@@ -1,12 +1,16 @@
 -- Takes a chunk of entries whose time is over for the sweep, for the length of its transaction: those to be dropped,
--- whichever came due first, and those that were delivered and never acknowledged.
+-- whichever came due first, and those that were delivered and never acknowledged. Looks $2 milliseconds back.
 --
 -- Locks: the entries; those that others hold are passed over, so that replicas share the work and none waits.
 -- Indexes: entries_dropping, entries_orphaned.
 WITH dropping AS MATERIALIZED (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
-    WHERE entry.ended_at IS NULL AND entry.visible_at < 'infinity' AND entry.drops_at < statement_timestamp()
+    WHERE
+        entry.ended_at IS NULL
+        AND entry.visible_at < 'infinity'
+        AND entry.drops_at < statement_timestamp()
+        AND entry.drops_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
     ORDER BY entry.drops_at
     LIMIT $1
     FOR UPDATE SKIP LOCKED
@@ -15,7 +19,11 @@ WITH dropping AS MATERIALIZED (
 orphaned AS MATERIALIZED (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
-    WHERE entry.ended_at IS NULL AND entry.visible_at = 'infinity' AND entry.kept_until < statement_timestamp()
+    WHERE
+        entry.ended_at IS NULL
+        AND entry.visible_at = 'infinity'
+        AND entry.kept_until < statement_timestamp()
+        AND entry.kept_until > statement_timestamp() - $2::bigint * interval '1 millisecond'
     ORDER BY entry.kept_until
     LIMIT $1
     FOR UPDATE SKIP LOCKED

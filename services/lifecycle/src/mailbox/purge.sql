@@ -1,16 +1,20 @@
 -- Drops a chunk of directives that ended longer than $2 seconds ago, whichever ended first, with their entries,
 -- acknowledgements and the pushes of both; their broadcasts keep how they ended. So are keys of humans whose time is over
--- dropped. `taken` tells whether there may be more.
+-- dropped. Looks $3 milliseconds back. `taken` tells whether there may be more.
+--
+-- What is held is found again by where it is, which is settled meanwhile.
 --
 -- Locks: the entries; those that others hold are passed over. Then the agents of their broadcasts.
 -- Indexes: entries_kept, human_keys_over, broadcast_recipients_by_directive, the primary keys of entries, directives, acks,
 -- pushes, push_attempts, human_keys.
 WITH over AS MATERIALIZED (
-    SELECT entry.account, entry.entry_id
+    SELECT entry.ctid AS place
     FROM lifecycle.entries AS entry
     WHERE
         entry.ended_at IS NOT NULL
         AND entry.ended_at <= statement_timestamp() - $2::bigint * interval '1 second'
+        AND entry.ended_at
+        > statement_timestamp() - $2::bigint * interval '1 second' - $3::bigint * interval '1 millisecond'
     ORDER BY entry.ended_at
     LIMIT $1
     FOR UPDATE SKIP LOCKED
@@ -19,7 +23,7 @@ WITH over AS MATERIALIZED (
 entries AS (
     DELETE FROM lifecycle.entries AS entry
     USING over
-    WHERE entry.account = over.account AND entry.entry_id = over.entry_id
+    WHERE entry.ctid = over.place
     RETURNING entry.account, entry.entry_id, entry.kind, entry.state
 ),
 
@@ -66,9 +70,11 @@ attempts AS (
 ),
 
 over_keys AS MATERIALIZED (
-    SELECT known.account, known.human, known.key_hash
+    SELECT known.ctid AS place
     FROM lifecycle.human_keys AS known
-    WHERE known.expires_at <= statement_timestamp()
+    WHERE
+        known.expires_at <= statement_timestamp()
+        AND known.expires_at > statement_timestamp() - $3::bigint * interval '1 millisecond'
     ORDER BY known.expires_at
     LIMIT $1
     FOR UPDATE SKIP LOCKED
@@ -77,10 +83,7 @@ over_keys AS MATERIALIZED (
 keys AS (
     DELETE FROM lifecycle.human_keys AS known
     USING over_keys
-    WHERE
-        known.account = over_keys.account
-        AND known.human = over_keys.human
-        AND known.key_hash = over_keys.key_hash
+    WHERE known.ctid = over_keys.place
 )
 
 SELECT greatest((SELECT count(*) FROM over), (SELECT count(*) FROM over_keys)) AS taken

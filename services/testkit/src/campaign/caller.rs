@@ -4,9 +4,12 @@ use std::time::Duration;
 
 use http::Method;
 use serde_json::Value;
+use time::OffsetDateTime;
 use tokio::time::Instant;
 
+use super::clients;
 use super::history::{Call, Deed, History, OPEN, Told};
+use super::mailbox::{self, Track};
 use crate::client::{Api, Reply};
 
 /// How long an attempt may go without an answer, beside what it asked to be held for.
@@ -22,6 +25,10 @@ pub(super) struct Asked {
     pub(super) path: String,
     /// How long the hub may hold it.
     pub(super) held: Duration,
+    /// What makes it the same call when it is made again.
+    pub(super) key: Option<String>,
+    /// When its client goes away, if it does not wait for the answer.
+    pub(super) cut_after: Option<Duration>,
 }
 
 impl Asked {
@@ -30,6 +37,8 @@ impl Asked {
             method: Method::POST,
             path,
             held: Duration::ZERO,
+            key: None,
+            cut_after: None,
         }
     }
 
@@ -38,7 +47,15 @@ impl Asked {
             method: Method::GET,
             path,
             held,
+            key: None,
+            cut_after: None,
         }
+    }
+
+    /// A client that has gone away before it is answered, unless the answer is quicker.
+    pub(super) fn cut_after(mut self, time: Option<Duration>) -> Self {
+        self.cut_after = time;
+        self
     }
 }
 
@@ -57,6 +74,10 @@ impl Caller {
             gateways: base_urls.iter().map(|url| api.at(url)).collect(),
             history,
         }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     pub(super) fn history(&self) -> &History {
@@ -89,7 +110,10 @@ impl Caller {
         let gateway = gateway % self.gateways.len();
         let mut request = self.gateways[gateway]
             .request(asked.method.clone(), &asked.path)
-            .timeout(ATTEMPT_TIMEOUT + asked.held);
+            .timeout(asked.cut_after.unwrap_or(ATTEMPT_TIMEOUT + asked.held));
+        if let Some(key) = &asked.key {
+            request = request.header("idempotency-key", key);
+        }
         if let Some(body) = body {
             request = request
                 .header("content-type", "application/json")
@@ -97,7 +121,7 @@ impl Caller {
         }
         let began = self.history.clock.now();
         let told = match Reply::try_of(request).await {
-            Ok(reply) => read(&deed, &reply),
+            Ok(reply) => read(&deed, &reply, self.history.clock.now()),
             Err(error) => Told::Nothing(root_of(&error)),
         };
         self.history.note(Call {
@@ -121,19 +145,19 @@ fn root_of(error: &reqwest::Error) -> String {
     root.to_string()
 }
 
-fn read(deed: &Deed, reply: &Reply) -> Told {
+fn read(deed: &Deed, reply: &Reply, now: OffsetDateTime) -> Told {
     let status = reply.status.as_u16();
     if reply.status.is_server_error() {
         return Told::Nothing(format!("{status}: {}", reply.text));
     }
-    understood(deed, status, &reply.text).unwrap_or_else(|| Told::Refused {
+    understood(deed, status, &reply.text, now).unwrap_or_else(|| Told::Refused {
         status,
         body: reply.text.clone(),
     })
 }
 
 /// What an answer says, if it is one that such a call may get.
-fn understood(deed: &Deed, status: u16, text: &str) -> Option<Told> {
+fn understood(deed: &Deed, status: u16, text: &str, now: OffsetDateTime) -> Option<Told> {
     let body: Value = serde_json::from_str(text).ok()?;
     let text_at = |name: &str| body[name].as_str().map(str::to_owned);
     let stands = text_at("status");
@@ -156,6 +180,11 @@ fn understood(deed: &Deed, status: u16, text: &str) -> Option<Told> {
                 response: response.cloned(),
             })
         }
+        (Deed::Ack { .. }, 200) => Some(Told::Acknowledged(body)),
+        (Deed::Ack { .. }, 409) if body["error"]["code"] == "not_acknowledgeable" => Some(Told::TooEarly),
+        (Deed::Direct { .. }, 201) | (Deed::Follow { .. }, 200) => Track::of(&body).map(Told::Tracked),
+        (Deed::Drain { .. }, 200) => mailbox::shown(text, clients::ENTRY_SECRET, now).map(Told::Drained),
+        (Deed::Consume { .. }, 200) => body["acked"].as_u64().map(Told::Consumed),
         _ => None,
     }
 }

@@ -7,6 +7,8 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use tokio::time::Instant;
 
+use super::mailbox::{Shown, Track};
+
 /// The status of a message that nobody has ended.
 pub(crate) const OPEN: &str = "open";
 
@@ -58,6 +60,43 @@ pub(crate) enum Deed {
         /// Whether its submitter reads it, which stamps the delivery of its Response.
         by_submitter: bool,
     },
+    /// The submitter acknowledges the Response to a message.
+    Ack {
+        /// The message.
+        id: String,
+        /// What it says with it.
+        note: String,
+        /// Whether the callback that the Response was pushed to does so before it answers.
+        in_handler: bool,
+    },
+    /// A directive of this name, which stands in its title and is no other's.
+    Direct {
+        /// Its name.
+        name: String,
+        /// Whether it carries an idempotency key.
+        keyed: bool,
+        /// When it expires.
+        expires_at: Option<OffsetDateTime>,
+    },
+    /// A human looks how far a directive got.
+    Follow {
+        /// The directive.
+        id: String,
+    },
+    /// An agent drains its mailbox.
+    Drain {
+        /// The agent's address.
+        agent: String,
+    },
+    /// An agent acknowledges entries of its mailbox.
+    Consume {
+        /// The agent's address.
+        agent: String,
+        /// The entries.
+        ids: Vec<String>,
+        /// What it says with it.
+        note: Option<String>,
+    },
 }
 
 /// What a call was told.
@@ -91,6 +130,16 @@ pub(crate) enum Told {
         /// Its Response, once it has one.
         response: Option<Value>,
     },
+    /// The acknowledgement that stands, this one or an earlier.
+    Acknowledged(Value),
+    /// There is nothing that could be acknowledged.
+    TooEarly,
+    /// How far a directive got; a new one is accepted, now or before.
+    Tracked(Track),
+    /// What a drain gave.
+    Drained(Vec<Shown>),
+    /// How many entries an acknowledgement consumed.
+    Consumed(u64),
     /// Any other answer.
     Refused {
         /// Its status.
@@ -101,11 +150,25 @@ pub(crate) enum Told {
 }
 
 impl Deed {
-    /// The message it is about, where that is known.
+    /// The message or directive it is about, where that is known and one.
     pub(crate) fn id(&self) -> Option<&str> {
         match self {
-            Self::Submit { .. } => None,
-            Self::Resolve { id, .. } | Self::Cancel { id } | Self::Read { id, .. } => Some(id),
+            Self::Submit { .. } | Self::Direct { .. } | Self::Drain { .. } | Self::Consume { .. } => None,
+            Self::Resolve { id, .. }
+            | Self::Cancel { id }
+            | Self::Read { id, .. }
+            | Self::Ack { id, .. }
+            | Self::Follow { id } => Some(id),
+        }
+    }
+
+    /// The name, and when it expires, of what is to be made.
+    pub(crate) fn makes(&self) -> Option<(&str, Option<OffsetDateTime>)> {
+        match self {
+            Self::Submit { name, expires_at, .. } | Self::Direct { name, expires_at, .. } => {
+                Some((name, *expires_at))
+            }
+            _ => None,
         }
     }
 
@@ -116,6 +179,11 @@ impl Deed {
             Self::Resolve { .. } => "resolve",
             Self::Cancel { .. } => "cancel",
             Self::Read { .. } => "read",
+            Self::Ack { .. } => "ack",
+            Self::Direct { .. } => "direct",
+            Self::Follow { .. } => "follow",
+            Self::Drain { .. } => "drain",
+            Self::Consume { .. } => "consume",
         }
     }
 }
@@ -128,7 +196,7 @@ impl Told {
             | Self::Ended { status, .. }
             | Self::TooLate { status }
             | Self::Seen { status, .. } => Some(status),
-            Self::Nothing(_) | Self::Refused { .. } => None,
+            _ => None,
         }
     }
 
@@ -140,24 +208,48 @@ impl Told {
             Self::Ended { .. } => "ended",
             Self::TooLate { .. } => "too late",
             Self::Seen { .. } => "seen",
+            Self::Acknowledged(_) => "acknowledged",
+            Self::TooEarly => "too early",
+            Self::Tracked(_) => "tracked",
+            Self::Drained(shown) if shown.is_empty() => "empty",
+            Self::Drained(_) => "drained",
+            Self::Consumed(_) => "consumed",
             Self::Refused { .. } => "refused",
         }
     }
 }
 
 impl Call {
-    /// The message it is about, by what it asked for or was told.
+    /// The message or directive it is about, by what it asked for or was told.
     pub(crate) fn id(&self) -> Option<&str> {
         match &self.told {
             Told::Accepted { id, .. } => Some(id),
+            Told::Tracked(track) => Some(&track.id),
             _ => self.deed.id(),
         }
     }
 
-    /// Whether it concerns a message of this id and name.
+    /// The ids of all that it is about.
+    pub(crate) fn ids(&self) -> impl Iterator<Item = &str> {
+        let shown = match &self.told {
+            Told::Drained(shown) => shown.as_slice(),
+            _ => &[],
+        };
+        let consumed = match &self.deed {
+            Deed::Consume { ids, .. } => ids.as_slice(),
+            _ => &[],
+        };
+        let shown = shown.iter().map(|shown| shown.id.as_str());
+        self.id()
+            .into_iter()
+            .chain(shown)
+            .chain(consumed.iter().map(String::as_str))
+    }
+
+    /// Whether it concerns a message or directive of this id and name.
     pub(crate) fn concerns(&self, id: &str, name: &str) -> bool {
-        let is_of_name = matches!(&self.deed, Deed::Submit { name: other, .. } if other == name);
-        is_of_name || self.id() == Some(id)
+        let is_of_name = self.deed.makes().is_some_and(|(other, _)| other == name);
+        is_of_name || self.ids().any(|other| other == id)
     }
 }
 

@@ -21,10 +21,11 @@ use crate::hub::TestHubBuilder;
 use crate::processes::{connected, listening, program, reserve_port};
 use crate::proxy::Proxy;
 
-/// What makes the bound on owed work short: a lost claim or job comes back within seconds.
-const SHORT: [(&str, &str); 9] = [
+/// What makes the bound on owed work short: a lost claim, job or drain comes back within seconds.
+const SHORT: [(&str, &str); 10] = [
     ("HUB_REPUBLISH_AFTER_MS", "2000"),
     ("HUB_CLAIM_SLACK_MS", "3000"),
+    ("HUB_INBOUND_VISIBILITY_TIMEOUT_SECONDS", "2"),
     ("HUB_CALLBACK_TIMEOUT_MS", "2000"),
     ("HUB_CALLBACK_MAX_ATTEMPTS", "40"),
     ("HUB_NATS_JOB_ACK_WAIT_MS", "3000"),

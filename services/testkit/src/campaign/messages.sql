@@ -18,9 +18,12 @@ SELECT
             WHERE attempt.account = message.account AND attempt.message_id = message.message_id
         ),
         '{}'
-    ) AS attempts
+    ) AS attempts,
+    ack.note AS ack_note
 FROM lifecycle.messages AS message
 INNER JOIN lifecycle.envelopes AS envelope
     ON message.account = envelope.account AND message.message_id = envelope.message_id
 LEFT JOIN lifecycle.pushes AS push
     ON message.account = push.account AND message.message_id = push.message_id
+LEFT JOIN lifecycle.acks AS ack
+    ON message.account = ack.account AND message.message_id = ack.in_reply_to AND ack.leg = 'response'

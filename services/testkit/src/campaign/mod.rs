@@ -8,6 +8,7 @@ mod clients;
 mod evidence;
 mod history;
 mod house;
+mod mailbox;
 mod report;
 mod rules;
 mod schedule;
@@ -15,6 +16,7 @@ mod shim;
 pub mod soak;
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -97,11 +99,11 @@ async fn fail_and_judge(
     dir: &Path,
 ) -> anyhow::Result<(Figures, Evidence, Vec<Violation>)> {
     let mut house = House::start(dir, options.replicas, &[]).await?;
-    let (sink, history) = (CallbackSink::http().await, History::begin());
+    let (sink, history) = (Arc::new(CallbackSink::http().await), History::begin());
     let field = Field::lay(&house, &sink, options.seed, &history).await?;
     sink.then(answers(options.seed));
 
-    let clients = field.work(options.at_once);
+    let clients = field.work(&sink, options.at_once);
     fail(&mut house, steps, options.lasting).await?;
     house.heal().await?;
     sink.recover();
@@ -115,7 +117,13 @@ async fn fail_and_judge(
     field
         .read_all(evidence::messages(&database).await?.values())
         .await;
+    let closing_at = history.clock.now();
+    let left = evidence::entries(&database).await?;
+    field.drain_out(left.values(), bound).await;
     let mut evidence = Evidence {
+        entries: evidence::entries(&database).await?,
+        window: Duration::from_secs(house.config.inbound.visibility_timeout_seconds),
+        closing_at: Some(closing_at),
         messages: evidence::messages(&database).await?,
         read_at: Some(history.clock.now()),
         calls: history.calls(),
@@ -181,8 +189,8 @@ fn answers(seed: u64) -> impl Iterator<Item = Answer> {
         9..12 => Answer::Close,
         12..13 => Answer::Hang,
         13..15 => Answer::Status(410),
-        15..18 => Answer::Status(204).after(late),
-        18..20 => Answer::retry_after(1),
+        15..22 => Answer::Status(204).after(late),
+        22..24 => Answer::retry_after(1),
         _ => Answer::Status(204),
     })
     .take(ANSWERS)

@@ -27,6 +27,10 @@ pub struct Figures {
     pub messages: usize,
     /// Pushes that arrived.
     pub pushes: usize,
+    /// Directives in the end.
+    pub directives: usize,
+    /// Entries that drains showed.
+    pub shown: usize,
     /// From the last fault until nothing was owed; none: it took too long.
     pub settled: Option<Duration>,
     /// Faults, by kind.
@@ -41,6 +45,8 @@ pub struct Figures {
     pub statuses: BTreeMap<String, usize>,
     /// Pushes, by how they were settled.
     pub settlements: BTreeMap<String, usize>,
+    /// Directives, by state.
+    pub tracks: BTreeMap<String, usize>,
 }
 
 impl Figures {
@@ -48,6 +54,7 @@ impl Figures {
         let mut figures = Self {
             messages: evidence.messages.len(),
             pushes: evidence.arrivals.len(),
+            directives: evidence.entries.len(),
             settled,
             ..Self::default()
         };
@@ -57,9 +64,13 @@ impl Figures {
         for call in &evidence.calls {
             let kinds = (call.deed.kind(), call.told.kind());
             *figures.calls.entry(kinds).or_default() += 1;
-            if let Told::Nothing(why) = &call.told {
-                let why = why.chars().take(SILENCE_CHARS).collect();
-                *figures.silences.entry(why).or_default() += 1;
+            match &call.told {
+                Told::Nothing(why) => {
+                    let why = why.chars().take(SILENCE_CHARS).collect();
+                    *figures.silences.entry(why).or_default() += 1;
+                }
+                Told::Drained(shown) => figures.shown += shown.len(),
+                _ => {}
             }
         }
         figures.outage = outage(&evidence.calls);
@@ -69,18 +80,23 @@ impl Figures {
                 *figures.settlements.entry(push.clone()).or_default() += 1;
             }
         }
+        for entry in evidence.entries.values() {
+            *figures.tracks.entry(entry.state.clone()).or_default() += 1;
+        }
         figures
     }
 }
 
 impl fmt::Display for Figures {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (messages, pushes) = (self.messages, self.pushes);
+        let (messages, directives) = (self.messages, self.directives);
+        let (pushes, shown) = (self.pushes, self.shown);
         let calls: usize = self.calls.values().sum();
         let faults: usize = self.faults.values().sum();
         writeln!(
             out,
-            "{messages} messages, {calls} calls, {pushes} pushes arrived, {faults} faults"
+            "{messages} messages, {directives} directives, {calls} calls, {pushes} pushes arrived, {shown} entries drained, \
+             {faults} faults"
         )?;
         match self.settled {
             Some(settled) => writeln!(
@@ -92,7 +108,7 @@ impl fmt::Display for Figures {
         }
         writeln!(out, "  faults    {}", listed(&self.faults))?;
         for ((deed, told), count) in &self.calls {
-            writeln!(out, "  {deed:<9} {told:<10} {count}")?;
+            writeln!(out, "  {deed:<9} {told:<12} {count}")?;
         }
         writeln!(
             out,
@@ -101,7 +117,8 @@ impl fmt::Display for Figures {
             self.outage.as_secs_f64()
         )?;
         writeln!(out, "  messages  {}", listed(&self.statuses))?;
-        write!(out, "  pushes    {}", listed(&self.settlements))
+        writeln!(out, "  pushes    {}", listed(&self.settlements))?;
+        write!(out, "  directives {}", listed(&self.tracks))
     }
 }
 
@@ -139,14 +156,23 @@ impl Failure<'_> {
         std::fs::write(&path, calls.collect::<String>()).with_context(|| format!("write {}", path.display()))
     }
 
-    /// All that is known of a message, by its id or its name.
+    /// All that is known of a message or a directive, by its id or its name.
     fn write_message(&self, out: &mut fmt::Formatter<'_>, message: &str) -> fmt::Result {
-        let row = self.evidence.messages.get(message).or_else(|| {
-            let mut rows = self.evidence.messages.values();
-            rows.find(|row| row.name == message)
-        });
-        let (id, name) = row.map_or((message, message), |row| (row.id.as_str(), row.name.as_str()));
-        writeln!(out, "\nhistory of {message}\n  row: {row:?}")?;
+        writeln!(out, "\nhistory of {message}")?;
+        let (mut id, mut name) = (message, message);
+        let is_asked = |other: &str, title: &str| other == message || title == message;
+        for row in self.evidence.messages.values() {
+            if is_asked(&row.id, &row.name) {
+                (id, name) = (&row.id, &row.name);
+                writeln!(out, "  row: {row:?}")?;
+            }
+        }
+        for row in self.evidence.entries.values() {
+            if is_asked(&row.id, &row.name) {
+                (id, name) = (&row.id, &row.name);
+                writeln!(out, "  row: {row:?}")?;
+            }
+        }
         for call in self.evidence.calls.iter().filter(|call| call.concerns(id, name)) {
             writeln!(out, "  {call}")?;
         }

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use tokio_postgres::Client;
@@ -19,9 +20,10 @@ const TABLES: &str = include_str!("tables.sql");
 const INDEXES: &str = include_str!("indexes.sql");
 
 /// What makes a short soak see what a long one would: everything ends, expires and is erased within seconds.
-const SHORT: [(&str, &str); 6] = [
+const SHORT: [(&str, &str); 7] = [
     ("HUB_RETENTION_SECONDS", "5"),
     ("HUB_RETENTION_GRACE_SECONDS", "5"),
+    ("HUB_INBOUND_RETENTION_SECONDS", "5"),
     ("HUB_IDEMPOTENCY_TTL_SECONDS", "10"),
     ("HUB_SWEEP_INTERVAL_MS", "500"),
     ("HUB_DATABASE_POOL_SIZE", "8"),
@@ -68,9 +70,9 @@ pub async fn run(options: &Options) -> anyhow::Result<Findings> {
     let dir = tempfile::Builder::new().prefix("hub-soak-").tempdir()?;
     let mut house = House::start(dir.path(), 2, &SHORT).await?;
     prepare(&mut house).await?;
-    let (sink, history) = (CallbackSink::http().await, History::begin());
+    let (sink, history) = (Arc::new(CallbackSink::http().await), History::begin());
     let field = Field::lay(&house, &sink, 1, &history).await?;
-    let clients = field.work(options.at_once);
+    let clients = field.work(&sink, options.at_once);
     let database = database::connect(house.database_url()).await;
 
     tokio::time::sleep(options.window).await;

@@ -133,6 +133,14 @@ impl CallbackSink {
         self.shared.received.borrow().clone()
     }
 
+    /// What came in after so many requests, as soon as something has.
+    pub async fn beyond(&self, count: usize) -> Vec<Received> {
+        let mut received = self.shared.received.subscribe();
+        // The sink holds the other end.
+        let more = received.wait_for(|all| all.len() > count).await;
+        more.map(|all| all[count..].to_vec()).unwrap_or_default()
+    }
+
     /// Waits until at least `count` requests have come in, and returns all.
     pub async fn await_received(&self, count: usize) -> Vec<Received> {
         self.awaiting(&format!("{count} callbacks"), |all| {

@@ -34,6 +34,8 @@ struct Story {
     is_repeated: bool,
     /// How long its submitter polls at a time; none: it does not.
     poll: Option<Duration>,
+    /// How often its submitter acknowledges the Response once it has polled; perhaps before it has it.
+    acks: usize,
 }
 
 #[derive(Clone, Copy, Eq, PartialEq)]
@@ -65,6 +67,7 @@ impl Story {
             is_cancelled: of_100(dice, 25),
             is_repeated: of_100(dice, 40),
             poll: of_100(dice, 50).then(|| Duration::from_secs(dice.random_range(1..4))),
+            acks: dice.random_range(0..3),
         }
     }
 
@@ -126,7 +129,7 @@ async fn live(field: &Arc<Field>, story: Arc<Story>, dice: &mut StdRng) {
         });
     }
     if let Some(time) = story.poll {
-        acts.spawn(poll(Arc::clone(field), id.clone(), time));
+        acts.spawn(poll(Arc::clone(field), id.clone(), time, story.acks));
     }
     for resolver in 0..if ends { story.resolvers } else { 0 } {
         let pause = story.thought + Duration::from_millis(dice.random_range(0..40));
@@ -201,8 +204,8 @@ async fn cancel(field: Arc<Field>, id: String, pause: Duration) {
     field.agent.persist(field.next_gateway(), &asked, attempt).await;
 }
 
-/// Polls until it has ended, a few times at most: some are left open for good.
-async fn poll(field: Arc<Field>, id: String, time: Duration) {
+/// Polls until it has ended, a few times at most: some are left open for good. Then it acknowledges, so often at once.
+async fn poll(field: Arc<Field>, id: String, time: Duration, acks: usize) {
     const POLLS_MAX: usize = 3;
     let path = format!("/v1/messages/{}?wait={}", segment(&id), time.as_secs());
     let asked = Asked::get(path, time);
@@ -216,4 +219,20 @@ async fn poll(field: Arc<Field>, id: String, time: Duration) {
             break;
         }
     }
+    let mut acts = JoinSet::new();
+    for _ in 0..acks {
+        acts.spawn(acknowledge(Arc::clone(&field), id.clone(), false));
+    }
+    acts.join_all().await;
+}
+
+/// Acknowledges a Response, with a word that no other acknowledgement has.
+pub(super) async fn acknowledge(field: Arc<Field>, id: String, in_handler: bool) {
+    let asked = Asked::post(format!("/v1/messages/{}/ack", segment(&id)));
+    let attempt = |_| {
+        let (id, note) = (id.clone(), crate::unique());
+        let body = json!({"note": note});
+        (Deed::Ack { id, note, in_handler }, Some(body))
+    };
+    field.agent.persist(field.next_gateway(), &asked, attempt).await;
 }

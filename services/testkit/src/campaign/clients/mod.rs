@@ -1,10 +1,15 @@
 //! Who works with the hub while it fails. Each kind of client is a module that starts as many tasks as it wants; what
 //! they do and are told goes into the history.
 
+mod drains;
+mod handler;
 mod messages;
+mod writers;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use anyhow::Context as _;
 use rand::SeedableRng as _;
@@ -13,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
 
 use super::caller::{Asked, Caller};
-use super::evidence::Message;
+use super::evidence::{Entry, Message};
 use super::history::{Deed, History};
 use super::house::House;
 use crate::client::{Account, Api, segment};
@@ -23,15 +28,24 @@ const AGENT: &str = "campaign/agent";
 const SECRET_REF: &str = "env:CAMPAIGN_SECRET";
 /// What pushes are signed with.
 pub(super) const SECRET: &str = "a secret of the campaign, 0123456789";
+/// What mailbox entries are signed with.
+pub(super) const ENTRY_SECRET: &str = "a secret of the campaign's mailboxes, 0123456789";
 const HUMANS: [&str; 3] = ["alice", "bob", "carol"];
+/// Agents that people write to. The last one drains its mailbox only when all is over.
+const WORKERS: [&str; 3] = ["campaign/worker-1", "campaign/worker-2", "campaign/sleeper"];
+/// Drains of one mailbox at once.
+const DRAINS_AT_ONCE: usize = 2;
+/// Lives of messages for each who writes directives beside them.
+const MESSAGES_PER_WRITER: usize = 6;
 /// Final reads under way at once.
 const READS_AT_ONCE: usize = 16;
 
-/// An account with an agent and some humans, and where its Responses are pushed to.
+/// An account with an agent that asks and agents that are told, some humans, and where Responses are pushed to.
 pub(super) struct Field {
     seed: u64,
     agent: Caller,
     humans: Vec<Caller>,
+    workers: Vec<Caller>,
     callback_url: String,
     stop: CancellationToken,
     /// Which gateway is asked next.
@@ -56,10 +70,17 @@ impl Field {
             let human = account.human(name, "operator").await;
             humans.push(caller(&human.address(), &human));
         }
+        let mut workers = Vec::new();
+        for name in WORKERS {
+            let worker = account.agent(name).await;
+            account.put_hmac_entry_key(name, ENTRY_SECRET).await;
+            workers.push(caller(&format!("agent:{name}"), &worker));
+        }
         Ok(Arc::new(Self {
             seed,
             agent: caller("agent", &agent),
             humans,
+            workers,
             callback_url: sink.url("/resume"),
             stop: CancellationToken::new(),
             turn: AtomicUsize::new(0),
@@ -72,12 +93,22 @@ impl Field {
     }
 
     /// Starts every kind of client.
-    pub(super) fn work(self: &Arc<Self>, at_once: usize) -> JoinSet<()> {
+    pub(super) fn work(self: &Arc<Self>, sink: &Arc<CallbackSink>, at_once: usize) -> JoinSet<()> {
         let mut tasks = JoinSet::new();
+        let mut seeds = (0..).map(|number| StdRng::seed_from_u64(self.seed.wrapping_add(number)));
+        let mut dice = || seeds.next().unwrap_or_else(|| StdRng::seed_from_u64(self.seed));
         for number in 0..at_once {
-            let dice = StdRng::seed_from_u64(self.seed.wrapping_add(number as u64));
-            tasks.spawn(messages::run(Arc::clone(self), number, dice));
+            tasks.spawn(messages::run(Arc::clone(self), number, dice()));
         }
+        for number in 0..at_once.div_ceil(MESSAGES_PER_WRITER) {
+            tasks.spawn(writers::run(Arc::clone(self), number, dice()));
+        }
+        for worker in &self.workers[..self.workers.len() - 1] {
+            for _ in 0..DRAINS_AT_ONCE {
+                tasks.spawn(drains::run(Arc::clone(self), worker.clone(), dice()));
+            }
+        }
+        tasks.spawn(handler::run(Arc::clone(self), Arc::clone(sink)));
         tasks
     }
 
@@ -103,8 +134,24 @@ impl Field {
         reads.join_all().await;
     }
 
+    /// Drains every mailbox until all that may still be drained was shown, on a hub that does not fail any more; not for
+    /// longer than this.
+    pub(super) async fn drain_out(self: &Arc<Self>, entries: impl Iterator<Item = &Entry>, within: Duration) {
+        let now = self.agent.history().clock.now();
+        let mut left: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+        for entry in entries.filter(|entry| !entry.is_dropped(now + within)) {
+            left.entry(&entry.agent).or_default().insert(entry.id.clone());
+        }
+        let mut drains = JoinSet::new();
+        for worker in &self.workers {
+            let left = left.remove(worker.name()).unwrap_or_default();
+            drains.spawn(drains::run_out(Arc::clone(self), worker.clone(), left, within));
+        }
+        drains.join_all().await;
+    }
+
     async fn read(&self, reader: &Caller, by_submitter: bool, id: &str) {
-        let asked = Asked::get(format!("/v1/messages/{}", segment(id)), std::time::Duration::ZERO);
+        let asked = Asked::get(format!("/v1/messages/{}", segment(id)), Duration::ZERO);
         let id = id.to_owned();
         let deed = move |_| {
             let id = id.clone();

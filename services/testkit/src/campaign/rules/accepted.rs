@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Cases, Violation, violation};
-use crate::campaign::history::{Deed, Told};
+use crate::campaign::history::{Call, Deed, Told};
 
 /// What is refused by its time or its callback's.
 const UNPROCESSABLE: u16 = 422;
@@ -11,42 +11,44 @@ const UNPROCESSABLE: u16 = 422;
 /// Whatever a client was told of is in the database.
 pub(super) fn nothing_is_lost(cases: &Cases<'_>, found: &mut Vec<Violation>) {
     for (id, calls) in &cases.by_id {
-        let told = calls.iter().find(|call| call.told.status().is_some());
-        if let (Some(told), None) = (told, cases.evidence.messages.get(*id)) {
+        let is_told = |call: &&&Call| call.told.status().is_some() || matches!(call.told, Told::Tracked(_));
+        let (messages, entries) = (&cases.evidence.messages, &cases.evidence.entries);
+        let is_there = messages.contains_key(*id) || entries.contains_key(*id);
+        if let (Some(told), false) = (calls.iter().find(is_told), is_there) {
             found.push(violation("what was acknowledged is lost", id, told));
         }
     }
 }
 
-/// A key makes one message, and every submit under it is told of that one; without a key no call makes two.
+/// A key makes one message or directive, and every call under it is told of that one; without a key no call makes two.
 pub(super) fn a_key_is_one_message(cases: &Cases<'_>, found: &mut Vec<Violation>) {
     let mut calls: BTreeMap<&str, (usize, BTreeSet<&str>)> = BTreeMap::new();
     for call in &cases.evidence.calls {
-        let Deed::Submit { name, keyed, .. } = &call.deed else {
+        let (Deed::Submit { name, keyed, .. } | Deed::Direct { name, keyed, .. }) = &call.deed else {
             continue;
         };
         let (allowed, ids) = calls.entry(name).or_default();
         *allowed = if *keyed { 1 } else { *allowed + 1 };
-        if let Told::Accepted { id, .. } = &call.told {
-            ids.insert(id);
+        if !matches!(call.told, Told::Nothing(_)) {
+            ids.extend(call.id());
         }
     }
     for (name, (allowed, ids)) in calls {
-        let there = cases.by_name.get(name).map_or(0, Vec::len);
+        let there = cases.named(name);
         if ids.len() > allowed || there > allowed {
             let what = format!("told of {ids:?}, {there} are there");
-            found.push(violation("one submit made several messages", name, what));
+            found.push(violation("one submit made several", name, what));
         }
     }
 }
 
-/// No call is refused but a submit that came after its `expires_at`, and that then left no message.
+/// No call is refused but a submit that came after its `expires_at`, and that then left nothing.
 pub(super) fn refusals_are_true(cases: &Cases<'_>, found: &mut Vec<Violation>) {
     for call in &cases.evidence.calls {
         let Told::Refused { status, .. } = &call.told else {
             continue;
         };
-        let Deed::Submit { name, expires_at, .. } = &call.deed else {
+        let Some((name, expires_at)) = call.deed.makes() else {
             found.push(violation(
                 "a call was refused",
                 call.id().unwrap_or_default(),
@@ -57,7 +59,7 @@ pub(super) fn refusals_are_true(cases: &Cases<'_>, found: &mut Vec<Violation>) {
         let is_late = expires_at.is_some_and(|at| call.ended >= at);
         if *status != UNPROCESSABLE || !is_late {
             found.push(violation("a submit was refused", name, call));
-        } else if cases.by_name.contains_key(name.as_str()) {
+        } else if cases.named(name) > 0 {
             found.push(violation("a submit was refused that is there", name, call));
         }
     }
@@ -87,12 +89,12 @@ mod tests {
             .evidence
             .messages
             .insert("other".to_owned(), other.clone());
-        assert_eq!(broken(&by_word), ["one submit made several messages"]);
+        assert_eq!(broken(&by_word), ["one submit made several"]);
 
         let mut by_row = Sample::open();
         other.name = by_row.message().name;
         by_row.evidence.messages.insert("other".to_owned(), other);
-        assert_eq!(broken(&by_row), ["one submit made several messages"]);
+        assert_eq!(broken(&by_row), ["one submit made several"]);
     }
 
     #[test]

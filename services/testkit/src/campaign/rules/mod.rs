@@ -2,17 +2,19 @@
 //! proved on hand-made histories that break it.
 
 mod accepted;
+mod drains;
 mod honesty;
 mod order;
 mod outcome;
 mod push;
 #[cfg(test)]
 mod samples;
+mod tracks;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-use super::evidence::{Arrival, Evidence, Message};
+use super::evidence::{Arrival, Entry, Evidence, Message};
 use super::history::Call;
 
 /// A rule that was broken.
@@ -47,6 +49,15 @@ pub(crate) fn judge(evidence: &Evidence) -> Vec<Violation> {
         push::what_is_owed_is_done,
         push::pushes_are_signed_and_fresh,
         honesty::delivery_has_evidence,
+        honesty::acknowledgements_stand,
+        drains::nothing_unacknowledged_is_lost,
+        drains::entries_can_be_believed,
+        drains::one_drain_has_an_entry_at_a_time,
+        drains::nothing_acknowledged_is_shown_again,
+        drains::first_deliveries_are_in_order,
+        tracks::delivered_means_drained,
+        tracks::tracks_go_forward,
+        tracks::tracks_say_what_is_true,
     ] {
         rule(&cases, &mut found);
     }
@@ -57,7 +68,7 @@ pub(crate) fn judge(evidence: &Evidence) -> Vec<Violation> {
 struct Cases<'a> {
     evidence: &'a Evidence,
     by_id: BTreeMap<&'a str, Vec<&'a Call>>,
-    by_name: BTreeMap<&'a str, Vec<&'a Message>>,
+    by_name: BTreeMap<&'a str, usize>,
     arrivals: BTreeMap<&'a str, Vec<&'a Arrival>>,
 }
 
@@ -65,13 +76,14 @@ impl<'a> Cases<'a> {
     fn of(evidence: &'a Evidence) -> Self {
         let mut by_id: BTreeMap<&str, Vec<&Call>> = BTreeMap::new();
         for call in &evidence.calls {
-            if let Some(id) = call.id() {
+            for id in call.ids().collect::<BTreeSet<_>>() {
                 by_id.entry(id).or_default().push(call);
             }
         }
-        let mut by_name: BTreeMap<&str, Vec<&Message>> = BTreeMap::new();
-        for message in evidence.messages.values() {
-            by_name.entry(&message.name).or_default().push(message);
+        let mut by_name: BTreeMap<&str, usize> = BTreeMap::new();
+        let messages = evidence.messages.values().map(|message| &message.name);
+        for name in messages.chain(evidence.entries.values().map(|entry| &entry.name)) {
+            *by_name.entry(name).or_default() += 1;
         }
         let mut arrivals: BTreeMap<&str, Vec<&Arrival>> = BTreeMap::new();
         for arrival in &evidence.arrivals {
@@ -83,6 +95,19 @@ impl<'a> Cases<'a> {
             by_name,
             arrivals,
         }
+    }
+
+    /// How many messages and directives are of this name.
+    fn named(&self, name: &str) -> usize {
+        self.by_name.get(name).copied().unwrap_or_default()
+    }
+
+    /// Each directive with the calls that concern it, in the order in which they ended.
+    fn entries(&self) -> impl Iterator<Item = (&'a Entry, &[&'a Call])> {
+        self.evidence.entries.values().map(|entry| {
+            let calls = self.by_id.get(entry.id.as_str());
+            (entry, calls.map_or(&[] as &[_], Vec::as_slice))
+        })
     }
 
     /// What was pushed of a message.

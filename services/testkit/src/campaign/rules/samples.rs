@@ -1,5 +1,7 @@
 //! Hand-made evidence: of a hub that is right, for a test to break.
 
+pub(super) mod mailbox;
+
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -47,6 +49,7 @@ impl Sample {
             is_pushed: true,
             push: None,
             attempts: Vec::new(),
+            ack_note: None,
         };
         sample.evidence.messages.insert(ID.to_owned(), message);
         sample.evidence.read_at = Some(at(20));
@@ -164,6 +167,33 @@ impl Sample {
         change(&mut response);
         let (status, response) = (self.message().status, Some(response));
         self.call(second, Self::read(), Told::Seen { status, response });
+    }
+
+    /// The agent acknowledges, and that stands.
+    pub(super) fn acknowledged(&mut self, second: u64, note: &str) {
+        let message = self.message_mut();
+        message.delivery_state = Some("acknowledged".to_owned());
+        message.ack_note = Some(note.to_owned());
+        self.acknowledged_again(second, note, note);
+    }
+
+    /// The agent acknowledges, and is told that one with this note stands.
+    pub(super) fn acknowledged_again(&mut self, second: u64, note: &str, standing: &str) {
+        let ack = json!({"in_reply_to": ID, "note": standing});
+        self.call(second, Self::ack(note, false), Told::Acknowledged(ack));
+    }
+
+    /// The agent is told that there is nothing to acknowledge.
+    pub(super) fn refused_ack(&mut self, second: u64, in_handler: bool) {
+        self.call(second, Self::ack("a word", in_handler), Told::TooEarly);
+    }
+
+    fn ack(note: &str, in_handler: bool) -> Deed {
+        Deed::Ack {
+            id: ID.to_owned(),
+            note: note.to_owned(),
+            in_handler,
+        }
     }
 
     /// One more attempt arrives, changed as given.
