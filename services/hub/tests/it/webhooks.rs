@@ -5,6 +5,7 @@ use std::time::Duration;
 use hub_platform::db::Tier;
 use hub_testkit::client::segment;
 use hub_testkit::{Answer, CallbackSink, Received, TestHub, eventually};
+use ma2h_hub::tiers;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
@@ -176,6 +177,35 @@ async fn a_refusal_is_final_and_no_delivery() {
     assert_eq!(hooked.post.state(&refused).await, "queued");
     assert_eq!(hooked.sink.received().len(), 2);
     assert_eq!(ids(&drain(&hooked.post.worker, "").await), [refused, taken]);
+}
+
+/// A drain that could not hand over what it claimed takes back its own delivery, not the push's.
+#[tokio::test]
+async fn what_a_push_delivered_stays_delivered_when_a_drain_is_taken_back() {
+    let hooked = Hooked::start().await;
+    hooked.host("pause").await;
+    let id = hooked.post.direct("Both ways").await;
+    hooked.await_push(&id, "held").await;
+    assert_eq!(
+        ids(&drain(&hooked.post.worker, "").await),
+        std::slice::from_ref(&id)
+    );
+    hooked.host("resume").await;
+    hooked.await_push(&id, "delivered").await;
+
+    let database = hooked.post.hub.database().connect().await;
+    let account = hooked.post.account.id();
+    let claimed = "SELECT claim_id FROM lifecycle.entries WHERE account = $1 AND entry_id = $2";
+    let claimed = database.query_one(claimed, &[&account, &id]).await.unwrap();
+    let claim_id: String = claimed.get("claim_id");
+    let statements = tiers::statements(Tier::Lifecycle);
+    let unclaim = statements.iter().find(|(name, _)| *name == "unclaim entries");
+    let values: [&(dyn tokio_postgres::types::ToSql + Sync); 4] =
+        [&account, &WORKER, &claim_id, &Vec::<String>::new()];
+    let taken_back = database.query(unclaim.unwrap().1, &values).await.unwrap();
+    assert_eq!(taken_back.len(), 1);
+    assert_eq!(hooked.post.state(&id).await, "delivered");
+    assert_eq!(ids(&drain(&hooked.post.worker, "").await), [id]);
 }
 
 /// What is over before its push is not pushed; nor is what may expire under way, for then nobody could say which was first.
