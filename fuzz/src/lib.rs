@@ -25,5 +25,5 @@ mod inbox {
 
 /// Markdown as the inbox draws it.
 pub fn markdown(data: &[u8]) {
-    markdown::markdown(data, inbox::markdown::render, Duration::from_millis(75));
+    markdown::markdown(data, inbox::markdown::render, Duration::from_millis(500));
 }

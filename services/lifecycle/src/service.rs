@@ -8,16 +8,16 @@ use hub_proto::lifecycle::lifecycle_server::Lifecycle;
 use hub_proto::lifecycle::{
     Ack, AckEntriesReply, AckEntriesRequest, AckMessageRequest, CancelMessageRequest, ClaimEntriesReply,
     ClaimEntriesRequest, ClaimPushesReply, ClaimPushesRequest, CloseMailboxesReply, CloseMailboxesRequest,
-    CountWaitingReply, CountWaitingRequest, DeleteMessageReply, DeleteMessageRequest, Directive, FindChangedReply, FindChangedRequest,
-    FindFilledReply, FindFilledRequest, GetBroadcastReply, GetBroadcastRequest, GetDirectiveRequest,
-    GetMessageReply, GetMessageRequest, ListAttemptsReply, ListAttemptsRequest, ListBroadcastsReply,
-    ListBroadcastsRequest, ListDirectivesReply, ListDirectivesRequest, ListExhaustedReply,
-    ListExhaustedRequest, ListMessagesReply, ListMessagesRequest, ListSoleResolverReply,
-    ListSoleResolverRequest, Outcome, RedeliverExhaustedReply, RedeliverExhaustedRequest,
-    RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest, SettlePushesReply,
-    SettlePushesRequest, SubmitBroadcastReply, SubmitBroadcastRequest, SubmitDirectiveReply,
-    SubmitDirectiveRequest, SubmitMessageReply, SubmitMessageRequest, UnclaimEntriesReply,
-    UnclaimEntriesRequest,
+    CountWaitingReply, CountWaitingRequest, DeleteMessageReply, DeleteMessageRequest, Directive,
+    FindChangedReply, FindChangedRequest, FindFilledReply, FindFilledRequest, GetBroadcastReply,
+    GetBroadcastRequest, GetDirectiveRequest, GetMessageReply, GetMessageRequest, ListAttemptsReply,
+    ListAttemptsRequest, ListBroadcastsReply, ListBroadcastsRequest, ListDirectivesReply,
+    ListDirectivesRequest, ListExhaustedReply, ListExhaustedRequest, ListMessagesReply, ListMessagesRequest,
+    ListSoleResolverReply, ListSoleResolverRequest, Outcome, RedeliverExhaustedReply,
+    RedeliverExhaustedRequest, RedeliverMessageReply, RedeliverMessageRequest, ResolveMessageRequest,
+    SettlePushesReply, SettlePushesRequest, SubmitBroadcastReply, SubmitBroadcastRequest,
+    SubmitDirectiveReply, SubmitDirectiveRequest, SubmitMessageReply, SubmitMessageRequest,
+    UnclaimEntriesReply, UnclaimEntriesRequest,
 };
 use ma2h::error::Problem;
 use tonic::{Request, Response, Status};

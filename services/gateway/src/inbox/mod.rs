@@ -30,7 +30,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::middleware;
-use axum::response::Response;
+use axum::response::{Redirect, Response};
 use axum::routing::{MethodRouter, get, post};
 use ma2h::error::{ErrorCode, Problem};
 
@@ -42,6 +42,8 @@ use session::Session;
 pub(crate) fn router() -> Router<Arc<App>> {
     let only = |methods: MethodRouter<Arc<App>>| methods.fallback(wrong_method);
     Router::new()
+        // Who types the host alone means the inbox.
+        .route("/", only(get(async || Redirect::to("/inbox"))))
         .route("/inbox", only(get(list::show)))
         .route("/inbox/", only(get(list::show)))
         .route("/inbox/sign-in", only(get(session::form).post(session::sign_in)))

@@ -154,7 +154,7 @@ fn words(code: ErrorCode) -> (&'static str, &'static str) {
             "The message was deleted, or kept only for a time that has passed.",
         ),
         ErrorCode::Unauthenticated => ("Not signed in", "Sign in and try again."),
-        ErrorCode::NotAuthorized => ("Not allowed", "You are signed in, but this is not yours to do."),
+        ErrorCode::NotAuthorized => ("Not allowed", "Nothing was done."),
         ErrorCode::MethodNotAllowed => (
             "Not possible here",
             "This address does not take that kind of request.",

@@ -14,7 +14,7 @@ use crate::edge;
 async fn an_unknown_route_and_a_wrong_method_are_told_in_our_shape() {
     let gateway = Gateway::new();
     for path in [
-        "/",
+        "/v",
         "/v1",
         "/v2/messages",
         "/v1/messages/msg_1/unknown",
@@ -22,6 +22,9 @@ async fn an_unknown_route_and_a_wrong_method_are_told_in_our_shape() {
     ] {
         gateway.get(path, ADMIN).await.is(404, "not_found");
     }
+    let root = gateway.send("GET", "/", ADMIN, "").await;
+    assert_eq!(root.status, StatusCode::SEE_OTHER);
+    assert_eq!(root.headers[header::LOCATION], "/inbox");
     let answer = gateway.send("PUT", "/v1/messages", AGENT, "").await;
     answer.is(405, "method_not_allowed");
     let allow = answer.headers[header::ALLOW].to_str().unwrap();

@@ -219,11 +219,11 @@ async fn poll(field: Arc<Field>, id: String, time: Duration, acks: usize) {
             break;
         }
     }
-    let mut acts = JoinSet::new();
+    let mut calls = JoinSet::new();
     for _ in 0..acks {
-        acts.spawn(acknowledge(Arc::clone(&field), id.clone(), false));
+        calls.spawn(acknowledge(Arc::clone(&field), id.clone(), false));
     }
-    acts.join_all().await;
+    calls.join_all().await;
 }
 
 /// Acknowledges a Response, with a word that no other acknowledgement has.
