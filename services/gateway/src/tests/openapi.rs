@@ -55,13 +55,14 @@ fn described() -> BTreeSet<Operation> {
     paths.iter().flat_map(of_path).collect()
 }
 
-/// The paths of the API as the router has them; axum tells them in its debug form only. The inbox is for people.
+/// The paths of the API as the router has them; axum tells them in its debug form only. The inbox, and
+/// the way to it, is for people.
 fn paths(gateway: &Gateway) -> BTreeSet<String> {
     let debug = format!("{:?}", gateway.routes);
     let (routes, _) = debug.split_once("fallback_router").unwrap();
     let texts = routes.split('"').filter(|text| text.starts_with('/'));
     let paths: BTreeSet<String> = texts
-        .filter(|path| !path.starts_with("/inbox"))
+        .filter(|path| *path != "/" && !path.starts_with("/inbox"))
         .map(str::to_owned)
         .collect();
     for known in ["/v1/messages/{id}", "/admin/v1/accounts/{account}/audit"] {
