@@ -315,6 +315,18 @@ fn a_webhook_brings_directives_only() {
     }
 }
 
+/// No mailbox stands between that would have kept it from this agent.
+#[test]
+fn a_webhook_refuses_what_is_for_someone_else() {
+    for to in ["agent:other", "agent:a#sess_0"] {
+        let payload = with(entry_payload(EntryKind::Directive), &json!({ "to": to })).to_string();
+        let signature = signature(EntryKind::Directive, &payload, "", "jti_1");
+        let body = format!(r#"{{"directive":{payload}}}"#);
+        let found = receiver().receive_webhook(entry_header(&signature).unwrap(), &body, NOW);
+        assert_eq!(found.unwrap_err(), Refusal::Addressee, "{to}");
+    }
+}
+
 fn push_header(body: &Value, url: &str, jti: &str) -> String {
     let text = |name: &str| body[name].as_str().unwrap();
     let context = PushContext {
