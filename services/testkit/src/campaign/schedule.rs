@@ -10,6 +10,8 @@ use rand::{RngExt as _, SeedableRng as _};
 
 /// How long a fault lasts, in milliseconds.
 const LASTS_MS: std::ops::Range<u64> = 200..3500;
+/// How long a clock is put off at least: a process looks how far once a second.
+const SHIFT_LASTS_MIN: Duration = Duration::from_secs(2);
 /// How far a clock is put off.
 const SHIFT_SECONDS: i64 = 90;
 
@@ -130,6 +132,10 @@ pub(crate) fn draw(seed: u64, lasting: Duration, pause: Duration, replicas: usiz
         at += pause.mul_f64(dice.random_range(0.25..1.75));
         let lasts = Duration::from_millis(dice.random_range(LASTS_MS));
         let act = fault(&mut dice, replicas);
+        let lasts = match act {
+            Act::Shift(..) => lasts.max(SHIFT_LASTS_MIN),
+            _ => lasts,
+        };
         if at + lasts > lasting {
             break;
         }
