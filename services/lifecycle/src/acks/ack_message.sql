@@ -3,7 +3,7 @@
 --
 -- Decides: the message has ended, the caller submitted it, the resolution is the one that is meant ($7; null for
 -- whichever), and its Response reached the agent: by the track, or because a push of it is being attempted this moment, of
--- which the acknowledgement is then the evidence (design rule 9). Where it names the resolution, which only the Response
+-- which the acknowledgement is then the evidence (design rule 9). Where it names the resolution, which the Response
 -- tells, any attempt that was begun is: whatever became of it, its answer may have been late or lost. No row: the caller
 -- looks why.
 --
