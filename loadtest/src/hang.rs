@@ -44,6 +44,17 @@ async fn pushes(description: &Path, load: Load, hanging: Option<u32>) -> anyhow:
     bench.await_pushes(&resolved_at).await
 }
 
+impl Comparison {
+    /// Whether the host that hangs costs the other's pushes no more than it may.
+    pub(crate) fn is_within(&self) -> bool {
+        self.p99_ratio() <= RATIO_MAX
+    }
+
+    fn p99_ratio(&self) -> f64 {
+        self.beside.p99_ms / self.alone.p99_ms
+    }
+}
+
 impl fmt::Display for Comparison {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Load {
@@ -70,8 +81,8 @@ impl fmt::Display for Comparison {
             writeln!(out, "{name:<10}{per_second:>12.0}{p50_ms:>12.2}{p99_ms:>12.2}")?;
         }
         let p50 = self.beside.p50_ms / self.alone.p50_ms;
-        let p99 = self.beside.p99_ms / self.alone.p99_ms;
-        let verdict = if p99 <= RATIO_MAX { "within" } else { "NOT within" };
+        let p99 = self.p99_ratio();
+        let verdict = if self.is_within() { "within" } else { "NOT within" };
         write!(
             out,
             "{:<22}{p50:>12.2}{p99:>12.2}\n\np99 {verdict} {RATIO_MAX} times",

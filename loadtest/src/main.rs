@@ -130,7 +130,12 @@ async fn main() -> anyhow::Result<()> {
                 messages,
                 concurrency,
             };
-            println!("{}", hang::run(&hub, load, hanging).await?);
+            let comparison = hang::run(&hub, load, hanging).await?;
+            println!("{comparison}");
+            anyhow::ensure!(
+                comparison.is_within(),
+                "a host that hangs slows the pushes to another"
+            );
             Ok(())
         }
         Scenario::MailboxDepth {

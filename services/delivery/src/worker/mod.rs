@@ -43,7 +43,7 @@ const LANES: usize = 4;
 /// What is in hand may add up to this.
 const IN_HAND_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// The share of the places that pushes may take which wait for one host.
-const QUEUE_SHARE: usize = 4;
+const QUEUE_SHARE: usize = 2;
 /// How long a push that is in hand may wait for its host.
 const HOST_WAIT_MAX: Duration = Duration::from_secs(2);
 

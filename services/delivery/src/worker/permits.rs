@@ -14,6 +14,8 @@ use tokio::time::Instant;
 const IDLE_HOSTS_MAX: usize = 10_000;
 /// How long a host that is not called is told of with its pace.
 const TOLD_FOR: Duration = Duration::from_secs(30);
+/// A host whose permits are all taken and none of which has moved for so long is stuck.
+const STUCK_AFTER: Duration = Duration::from_millis(500);
 /// Hosts that a claim is told of.
 const ROOMS_MAX: usize = 1000;
 
@@ -110,6 +112,7 @@ impl HostPermits {
         let rooms = known.take(ROOMS_MAX).map(|(name, host)| HostRoom {
             host: name.clone(),
             pushes: pushes(host.room(&self.bounds)),
+            is_stuck: host.is_stuck(),
         });
         (rooms.collect(), pushes(self.bounds.of_unknown()))
     }
@@ -158,6 +161,11 @@ impl Host {
         let queue = bounds.queue(self.call(bounds));
         let waiting = self.waiting.load(Ordering::Relaxed);
         (self.permits.available_permits() + queue).saturating_sub(waiting)
+    }
+
+    /// Whether it takes no calls, and those under way do not end.
+    fn is_stuck(&self) -> bool {
+        self.permits.available_permits() == 0 && locked(&self.pace).moved_at.elapsed() >= STUCK_AFTER
     }
 
     fn is_recent(&self) -> bool {

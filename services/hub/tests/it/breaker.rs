@@ -34,6 +34,24 @@ async fn a_host_that_hangs_is_held_and_no_other_waits_for_it() {
     }
 }
 
+/// Nothing has failed yet, so no breaker is open: what the host has no room for rests all the same.
+#[tokio::test]
+async fn what_a_stuck_host_has_no_room_for_is_held_until_it_answers() {
+    let hub = impatient()
+        .set("HUB_CALLBACK_TIMEOUT_MS", 3000)
+        .set("HUB_CALLBACK_PER_HOST_MAX", 2)
+        .set("HUB_CALLBACK_BREAKER_FAILURES", 1_000_000);
+    let stage = Stage::on(hub.start().await).await;
+    stage.sink.always(Answer::Hang);
+    let owed = answered(&stage, &stage.sink, 12).await;
+    // Those before it fill the room that a claim may give.
+    state(&stage, &owed[11], "held").await;
+    stage.sink.always(Answer::Status(204));
+    for id in &owed {
+        state(&stage, id, "delivered").await;
+    }
+}
+
 #[tokio::test]
 async fn a_host_that_fails_for_long_is_paused_and_the_owner_told_and_resumes_it() {
     let hub = pausing().set("HUB_CALLBACK_PAUSE_PROBE_SECONDS", 3600);

@@ -25,6 +25,7 @@ impl Tier {
         let jobs = request.jobs.iter().filter(|job| is_pushed(&job.message_id));
         let (accounts, message_ids): (Vec<_>, Vec<_>) = jobs.map(names).unzip();
         let (hosts, rooms): (Vec<_>, Vec<_>) = request.rooms.iter().map(room).unzip();
+        let are_stuck: Vec<_> = request.rooms.iter().map(|room| room.is_stuck).collect();
         let room_otherwise = match request.room_otherwise {
             0 => i64::MAX,
             pushes => i64::from(pushes),
@@ -45,6 +46,7 @@ impl Tier {
             (&defer_first_ms, Type::INT8),
             (&defer_ms_max, Type::INT8),
             (&attempts_max, Type::INT4),
+            (&are_stuck, Type::BOOL_ARRAY),
         ];
         let rows = db::retry(|| CLAIM.rows_planned(&self.pool, values));
         let mut reply = ClaimPushesReply::default();

@@ -3,7 +3,8 @@
 -- Decides, of pushes that are due, whose pause is over and on which no other claim is live:
 --   claimed   also where this very claim holds it already, its reply lost: it gets it again under the same number;
 --   held      nothing is sent to its host now. When one may look whether the host is back, one is claimed and the others
---             of the account are held;
+--             of the account are held. Also what a host has no room for that is stuck ($12): passed round and round it
+--             would cost all the others;
 --   deferred  the worker has no more room for its host ($6, $7; $8 for every other host): due again after a pause that
 --             doubles from $9 up to $10 milliseconds each time, with jitter;
 --   ended     nothing is left to push, or nowhere to push it to: the directive has ended, its agent was deleted, the webhook is
@@ -90,11 +91,14 @@ ranked AS (
         due.is_repeated,
         hold.probe_at,
         room.pushes AS room,
+        coalesce(room.is_stuck, false) AS is_stuck,
         row_number() OVER (PARTITION BY due.account, due.host ORDER BY due.message_id) AS number_of_account,
         row_number() OVER (PARTITION BY due.host ORDER BY due.account, due.message_id) AS number_of_host
     FROM due
     LEFT JOIN delivery.host_holds_v1 AS hold ON due.account = hold.account AND due.host = hold.host
-    LEFT JOIN unnest($6::text[], $7::bigint[]) AS room (host, pushes) ON due.host = room.host
+    LEFT JOIN
+        unnest($6::text[], $7::bigint[], $12::boolean[]) AS room (host, pushes, is_stuck)
+        ON due.host = room.host
     WHERE NOT due.is_over AND NOT due.is_spent
 ),
 
@@ -106,8 +110,9 @@ judged AS MATERIALIZED (
             WHEN ranked.is_repeated THEN 'claimed'
             WHEN ranked.probe_at > statement_timestamp() THEN 'held'
             WHEN ranked.probe_at IS NOT NULL AND ranked.number_of_account > 1 THEN 'held'
-            WHEN ranked.number_of_host > coalesce(ranked.room, $8::bigint) THEN 'deferred'
-            ELSE 'claimed'
+            WHEN ranked.number_of_host <= coalesce(ranked.room, $8::bigint) THEN 'claimed'
+            WHEN ranked.is_stuck THEN 'held'
+            ELSE 'deferred'
         END AS verdict
     FROM ranked
     UNION ALL

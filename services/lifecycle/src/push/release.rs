@@ -9,10 +9,12 @@ use super::RELEASE;
 use super::relay::job;
 use crate::announce::publish;
 use crate::statement::TypedValues;
-use crate::tier::Tier;
+use crate::tier::{Tier, bigint};
 
 /// Hosts with held pushes that one pass looks at.
 const HOSTS_MAX: i64 = 10_000;
+/// Passes after which a host that had no room is taken to have some again.
+const FULL_FOR_PASSES: u64 = 3;
 
 impl Tier {
     /// Releases a chunk of each host. While NATS is away nothing is: its jobs could not be published.
@@ -22,10 +24,14 @@ impl Tier {
         }
         let of_host_max = i64::from(self.config.lifecycle.relay_batch_max);
         let republish_after_ms = self.republish_after_ms();
+        let full_for_ms = bigint(FULL_FOR_PASSES * self.config.lifecycle.relay_interval_ms);
+        let of_full_host_max = i64::try_from(self.config.callback.per_host_max).unwrap_or(i64::MAX);
         let values: TypedValues<'_> = &[
             (&of_host_max, Type::INT8),
             (&republish_after_ms, Type::INT8),
             (&HOSTS_MAX, Type::INT8),
+            (&full_for_ms, Type::INT8),
+            (&of_full_host_max, Type::INT8),
         ];
         let rows = db::retry(|| RELEASE.rows_planned(&self.pool, values)).await?;
         let released = rows.iter().map(job).collect::<Result<Vec<_>, _>>();

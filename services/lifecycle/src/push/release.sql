@@ -1,5 +1,6 @@
--- Releases held pushes whose host is sent to again: all of them, at most $1 of a host at a time; or the one that was held
--- longest, where somebody may look whether the host is back. The time they were held counts toward no cap.
+-- Releases held pushes whose host is sent to again: all of them, at most $1 of a host at a time; a few ($5), where the
+-- host had no room for some in the last $4 milliseconds; or the one that was held longest, where somebody may look whether the
+-- host is back. The time they were held counts toward no cap.
 --
 -- Walks from host to host over what is held, at most $3 of them, so that what stays held is not gone through. `due_at` lies
 -- $2 milliseconds ahead: the jobs are published now, and by the relay only if they are lost.
@@ -27,9 +28,23 @@ WITH RECURSIVE held AS (
 ),
 
 free AS (
-    SELECT held.account, held.host, CASE WHEN hold.probe_at IS NULL THEN $1::bigint ELSE 1 END AS pushes_max
+    SELECT
+        held.account,
+        held.host,
+        CASE
+            WHEN hold.probe_at IS NOT NULL THEN 1
+            WHEN latest.held_at > statement_timestamp() - $4::bigint * interval '1 millisecond' THEN $5::bigint
+            ELSE $1::bigint
+        END AS pushes_max
     FROM (SELECT held.account, held.host FROM held LIMIT $3::bigint) AS held
     LEFT JOIN delivery.host_holds_v1 AS hold ON held.account = hold.account AND held.host = hold.host
+    CROSS JOIN LATERAL (
+        SELECT push.held_at
+        FROM lifecycle.pushes AS push
+        WHERE push.state = 'held' AND push.account = held.account AND push.host = held.host
+        ORDER BY push.held_at DESC
+        LIMIT 1
+    ) AS latest
     WHERE hold.probe_at IS NULL OR hold.probe_at <= statement_timestamp()
 ),
 

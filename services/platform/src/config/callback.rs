@@ -20,7 +20,7 @@ section! {
         /// How long one attempt may take, from name resolution to the answer's end.
         timeout_ms: u64 = "HUB_CALLBACK_TIMEOUT_MS", "15000", "milliseconds", 10 to 120_000;
         /// Attempts of one process at a time.
-        in_flight_max: usize = "HUB_CALLBACK_IN_FLIGHT_MAX", "256", "attempts", 1 to 10000;
+        in_flight_max: usize = "HUB_CALLBACK_IN_FLIGHT_MAX", "512", "attempts", 1 to 10000;
         /// Attempts of one process at a time to one host.
         per_host_max: usize = "HUB_CALLBACK_PER_HOST_MAX", "16", "attempts", 1 to 1000;
         /// Pushes claimed or settled in one call.
