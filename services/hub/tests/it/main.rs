@@ -43,6 +43,7 @@ mod retention_batches;
 mod rotation;
 mod schema;
 mod snapshots;
+mod soak;
 mod stage;
 mod verbatim;
 mod webhooks;

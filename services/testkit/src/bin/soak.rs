@@ -1,5 +1,6 @@
 //! Holds an old snapshot open under load, and reports what the hub's statements cost before, then and after: `make soak`.
 
+use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::Parser;
@@ -21,13 +22,19 @@ struct Arguments {
 }
 
 #[tokio::main]
-async fn main() -> anyhow::Result<()> {
+async fn main() -> anyhow::Result<ExitCode> {
     let arguments = Arguments::parse();
     let options = Options {
         held: Duration::from_secs(arguments.minutes * 60),
         window: Duration::from_secs(arguments.window_seconds),
         at_once: arguments.at_once as usize,
     };
-    println!("{}", run(&options).await?);
-    Ok(())
+    let findings = run(&options).await?;
+    println!("{findings}");
+    let is_healthy = findings.grown().is_empty();
+    Ok(if is_healthy {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    })
 }

@@ -7,5 +7,5 @@ SELECT
 FROM pg_stat_statements AS statement
 WHERE statement.query LIKE '--%'
 GROUP BY 1
-HAVING sum(statement.calls) >= $1
+HAVING sum(statement.calls) >= $1::bigint
 ORDER BY 1

@@ -31,6 +31,10 @@ const SHORT: [(&str, &str); 7] = [
 ];
 /// Fewer calls than this say nothing of a statement's cost.
 const CALLS_MIN: i64 = 5;
+/// A statement has grown with what vacuum could not remove where one call looks at more blocks than this, and at so many
+/// times as many as before.
+const BLOCKS_MAX: f64 = 500.0;
+const RATIO_MAX: f64 = 3.0;
 /// How much of a statement's opening comment is shown.
 const NAME_CHARS: usize = 60;
 
@@ -160,6 +164,23 @@ async fn lines(database: &Client, sql: &str) -> anyhow::Result<Vec<String>> {
         .collect::<Result<_, _>>()?)
 }
 
+impl Findings {
+    /// Messages whose life was over and whose content was erased meanwhile.
+    pub fn messages(&self) -> i64 {
+        self.messages
+    }
+
+    /// The statements that grew while the snapshot was held, by their opening lines.
+    pub fn grown(&self) -> Vec<&str> {
+        let [before, held, _] = &self.windows;
+        let cost_more = before.iter().filter(|(name, before)| {
+            let held = held.get(*name).copied().unwrap_or_default();
+            held.blocks > BLOCKS_MAX && held.blocks > before.blocks * RATIO_MAX
+        });
+        cost_more.map(|(name, _)| name.as_str()).collect()
+    }
+}
+
 impl fmt::Display for Findings {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [before, held, after] = &self.windows;
@@ -197,6 +218,9 @@ impl fmt::Display for Findings {
                 writeln!(out, "  {line}")?;
             }
         }
-        Ok(())
+        match self.grown().as_slice() {
+            [] => write!(out, "\nno statement grew with what vacuum could not remove"),
+            grown => write!(out, "\nGROWN: {}", grown.join("; ")),
+        }
     }
 }
