@@ -5,10 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use time::OffsetDateTime;
 
 use crate::address::AgentAddress;
-use crate::directive::Content;
+use crate::directive::{Content, expiry};
 use crate::error::Problem;
 use crate::json::{self, Node, members};
-use crate::timestamp;
 
 /// Labels that one broadcast may ask for.
 const LABELS_MAX: usize = 32;
@@ -53,11 +52,10 @@ impl<'t> Draft<'t> {
             _ => return Err(Problem::validation("to, labels: expected exactly one of the two")),
         };
         content.check_shape(ANYBODY)?;
-        let expires_at = node.get("expires_at").and_then(Node::as_str);
         Ok(Self {
             audience,
             content,
-            expires_at: expires_at.and_then(timestamp::parse),
+            expires_at: expiry(&node)?,
             digest: node.lossless_digest(&[]),
         })
     }

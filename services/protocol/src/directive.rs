@@ -73,7 +73,7 @@ impl<'t> Draft<'t> {
         content.check_shape(to_json)?;
         Ok(Self {
             to,
-            expires_at: text("expires_at").and_then(timestamp::parse),
+            expires_at: expiry(&node)?,
             digest: node.lossless_digest(&[]),
             to_json,
             content,
@@ -84,6 +84,14 @@ impl<'t> Draft<'t> {
     pub fn compose(&self, id: &str, from: &str) -> Composed {
         self.content.compose(id, from, self.to_json)
     }
+}
+
+/// When what was written is of no use any more (§13.3). The shape takes spellings of no instant, as a second of 60 at noon.
+pub(crate) fn expiry(written: &json::Node<'_>) -> Result<Option<OffsetDateTime>, Problem> {
+    let text = written.get("expires_at").and_then(json::Node::as_str);
+    let expected = || Problem::validation("expires_at: expected an RFC 3339 time");
+    text.map(|text| timestamp::parse(text).ok_or_else(expected))
+        .transpose()
 }
 
 impl<'t> Content<'t> {
@@ -193,6 +201,14 @@ mod tests {
             ),
             (
                 r#"{"to":"agent:a","title":"x","expires_at":"soon"}"#,
+                "expires_at",
+            ),
+            (
+                r#"{"to":"agent:a","title":"x","expires_at":"2020-01-01T23:59:60Z"}"#,
+                "expires_at",
+            ),
+            (
+                r#"{"to":"agent:a","title":"x","expires_at":"9999-12-31T23:59:59-23:59"}"#,
                 "expires_at",
             ),
             (r#"{"to":"agent:a","title":"x","from":"human:mallory"}"#, "from"),
