@@ -101,6 +101,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             "V4__labelled_agents",
             include_str!("../migrations/V4__labelled_agents.sql"),
         ),
+        (
+            "V6__agents_for_presence",
+            include_str!("../migrations/V6__agents_for_presence.sql"),
+        ),
     ]
 }
 

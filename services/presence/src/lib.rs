@@ -5,6 +5,7 @@
 pub mod principals;
 mod recent;
 mod service;
+mod sweep;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -43,10 +44,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
 
 /// Every statement the tier runs, by name: a test prepares them against the migrated schema.
 pub fn statements() -> Vec<(&'static str, &'static str)> {
-    principals::STATEMENTS.to_vec()
+    [principals::STATEMENTS, sweep::STATEMENTS].concat()
 }
 
-/// Serves the tier until shutdown.
+/// Serves the tier until shutdown, and forgets agents that have gone.
 pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdown) -> Result<(), Error> {
     let pool = db::connect(&config.database, Tier::Presence)?;
     let nats = nats::connect(&config.nats).await?;
@@ -58,6 +59,12 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     );
     let recent = Recent::new(Duration::from_millis(presence.write_through_ms));
     let server = PresenceServer::new(Service::new(principals, recent, nats));
+    shutdown.spawn(sweep::run(
+        pool.clone(),
+        Duration::from_millis(presence.sweep_interval_ms),
+        i64::try_from(presence.freshness_seconds).unwrap_or(i64::MAX),
+        shutdown.clone(),
+    ));
     let readiness = Readiness::of_database(&pool, &shutdown);
     grpc::serve(listener, Routes::new(server), readiness, shutdown).await?;
     Ok(())

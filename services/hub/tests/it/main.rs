@@ -35,6 +35,7 @@ mod mailbox;
 mod migrations;
 mod pages;
 mod persistent;
+mod presence;
 mod push;
 mod races;
 mod redelivery;
