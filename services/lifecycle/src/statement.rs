@@ -82,6 +82,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&conclude::OUTCOME),
             entry(&expire::EXPIRE),
             entry(&expire::OVERDUE),
+            entry(&expire::OF_ACCOUNT),
             entry(&retain::TAKE),
             entry(&retain::KEEP),
             entry(&retain::CLOSE),

@@ -222,6 +222,39 @@ async fn directives_are_listed_newest_first_with_their_tracks() {
         .expect_error(400, "validation_error");
 }
 
+/// A sweeper that never comes: what is overdue is listed as what it has become.
+#[tokio::test]
+async fn a_state_that_nobody_wrote_down_yet_is_listed() {
+    let hub = TestHub::builder().set("HUB_SWEEP_INTERVAL_MS", 3_600_000);
+    let post = Post::on(hub.start().await).await;
+    let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(2);
+    let mut body = to_worker("Soon");
+    body["expires_at"] = json!(
+        expires_at
+            .format(&time::format_description::well_known::Rfc3339)
+            .unwrap()
+    );
+    let mut sent = Vec::new();
+    for _ in 0..2 {
+        let written = post.alice.post("/v1/directives", &body).await.expect(201);
+        sent.push(written["directive"]["id"].as_str().unwrap().to_owned());
+    }
+    // The hub's word, not this test's clock, says when it is over.
+    eventually("the first to expire", || async {
+        (post.state(&sent[0]).await == "expired").then_some(())
+    })
+    .await;
+    let listed = async |state: &str| {
+        let path = format!("/v1/directives?state={state}");
+        let page = post.alice.get(&path).await.expect(200);
+        let directives = page["directives"].as_array().unwrap().iter();
+        let ids = directives.map(|listed| listed["directive"]["id"].as_str().unwrap().to_owned());
+        ids.collect::<Vec<_>>()
+    };
+    assert_eq!(listed("queued").await, Vec::<String>::new());
+    assert_eq!(listed("expired").await, [sent[1].clone(), sent[0].clone()]);
+}
+
 /// What nobody drained has expired; what was drained and never acknowledged has bounced, from where it was.
 #[tokio::test]
 async fn retention_ends_what_was_never_acknowledged_and_says_how() {

@@ -247,6 +247,27 @@ async fn an_answer_after_expiry_loses_to_the_default_also_when_nobody_swept() {
     }
 }
 
+#[tokio::test]
+async fn what_has_expired_is_listed_also_when_nobody_swept() {
+    let hub = hub_testkit::TestHub::builder()
+        .set("HUB_SWEEP_INTERVAL_MS", "3600000")
+        .start()
+        .await;
+    let stage = Stage::on(hub).await;
+    let mut ask = stage.confirm();
+    let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(2);
+    ask["expires_at"] = json!(expires_at.format(&Rfc3339).unwrap());
+    let [unread, read] = [keyed(&stage, &ask).await, keyed(&stage, &ask).await];
+    eventually("the expiry", || async {
+        (stage.agent.message(&read).await.expect(200)["status"] == "expired").then_some(())
+    })
+    .await;
+    let listed = stage.alice.messages("?status=expired").await.expect(200);
+    let messages = listed["messages"].as_array().unwrap().iter();
+    let ids: Vec<_> = messages.map(|message| message["id"].as_str().unwrap()).collect();
+    assert_eq!(ids, [read, unread], "{listed}");
+}
+
 async fn keyed(stage: &Stage, ask: &Value) -> String {
     let mut ask = ask.clone();
     ask["idempotency_key"] = json!(hub_testkit::unique());

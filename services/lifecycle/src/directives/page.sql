@@ -1,7 +1,7 @@
 -- One page of an account's directives, newest first, by keyset: $2 is the last id of the page before. $4 directives are looked
--- at, and of those whose track is in the state $6, if one is asked for, $7 are shown. The page ends where its content is more
--- than $5 bytes, but not before the first. `found` says how many there were to show, `looked` and `last_looked` how far was
--- looked. Where nothing is shown there is one row, of these three.
+-- at, and of those whose track is in the state $6, if one is asked for, $7 are shown; what is overdue counts as what it is about
+-- to become. The page ends where its content is more than $5 bytes, but not before the first. `found` says how many there
+-- were to show, `looked` and `last_looked` how far was looked. Where nothing is shown there is one row, of these three.
 --
 -- Sent unprepared, so that it is planned with its values. `overdue` as in the reading of one.
 --
@@ -17,7 +17,7 @@ WITH known AS MATERIALIZED (
     LIMIT $4
 ),
 
-page AS MATERIALIZED (
+tracked AS (
     SELECT
         entry.account,
         entry.entry_id,
@@ -25,16 +25,35 @@ page AS MATERIALIZED (
         entry.delivered_at,
         entry.ended_at,
         entry.prior,
+        entry.content_bytes,
         entry.ended_at IS NULL
         AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END
-        < statement_timestamp() AS overdue,
-        sum(entry.content_bytes) OVER newest_first AS bytes,
-        row_number() OVER newest_first AS number
+        < statement_timestamp() AS overdue
     FROM known
     INNER JOIN lifecycle.entries AS entry
         ON known.account = entry.account AND known.directive_id = entry.entry_id
-    WHERE $6::text IS NULL OR entry.state = $6
-    WINDOW newest_first AS (ORDER BY entry.entry_id DESC)
+),
+
+page AS MATERIALIZED (
+    SELECT
+        tracked.account,
+        tracked.entry_id,
+        tracked.state,
+        tracked.delivered_at,
+        tracked.ended_at,
+        tracked.prior,
+        tracked.overdue,
+        sum(tracked.content_bytes) OVER newest_first AS bytes,
+        row_number() OVER newest_first AS number
+    FROM tracked
+    WHERE
+        $6::text IS NULL
+        OR $6 = CASE
+            WHEN NOT tracked.overdue THEN tracked.state
+            WHEN tracked.state = 'queued' THEN 'expired'
+            ELSE 'bounced'
+        END
+    WINDOW newest_first AS (ORDER BY tracked.entry_id DESC)
 )
 
 SELECT

@@ -25,6 +25,10 @@ pub(crate) const OVERDUE: Statement = Statement {
     name: "take overdue messages",
     sql: include_str!("overdue.sql"),
 };
+pub(crate) const OF_ACCOUNT: Statement = Statement {
+    name: "find overdue messages of an account",
+    sql: include_str!("of_account.sql"),
+};
 
 /// Messages, each with the id its resolution gets if it is overdue.
 #[derive(Debug, Default)]
@@ -86,6 +90,18 @@ impl Tier {
         let expired = read(&rows.await?).during(EXPIRE.name)?;
         self.announce_expired(&expired);
         Ok(())
+    }
+
+    /// Expires what of an account is overdue and not swept yet, at most a batch of it.
+    pub(crate) async fn expire_overdue_of(&self, account: &str) -> Result<(), db::Error> {
+        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
+        let rows = OF_ACCOUNT.rows(&self.pool, &[&account, &batch_max]).await?;
+        let message_ids = rows.iter().map(|row| row.try_get("message_id"));
+        let message_ids: Vec<&str> = message_ids.collect::<Result<_, _>>().during(OF_ACCOUNT.name)?;
+        if message_ids.is_empty() {
+            return Ok(());
+        }
+        self.expire(account, &message_ids).await
     }
 
     /// Looks for overdue messages until shutdown.

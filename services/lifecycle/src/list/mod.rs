@@ -4,6 +4,7 @@ mod filter;
 
 use hub_platform::db::{self, During};
 use hub_proto::lifecycle::{ListMessagesReply, ListMessagesRequest, MessageSummary};
+use ma2h::envelope::Resolution;
 use ma2h::error::Problem;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
@@ -39,6 +40,10 @@ impl Tier {
         let Some(filter) = Filter::of(&request, &reader)? else {
             return Ok(ListMessagesReply::default());
         };
+        if filter.status == Some(Resolution::Expired.as_str()) {
+            // What is overdue stands under another status until it is moved.
+            self.expire_overdue_of(&request.account).await?;
+        }
         // One more than asked for tells whether there is a next page.
         let limit = usize::try_from(request.limit).unwrap_or_default();
         for look in 1..=LOOKS_MAX {

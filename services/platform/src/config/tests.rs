@@ -123,7 +123,7 @@ fn what_is_wrong_is_named_and_never_shown() {
     let loose_key = file("port = 1\n");
     let no_toml = file("secret-in-a-broken-line = = =");
     let wrong_kind = file("[gateway]\nport = \"secret\"\n");
-    let cases: [(&[(&str, &str)], &str); 18] = [
+    let cases: [(&[(&str, &str)], &str); 19] = [
         (&[("HUB_PROT", "1")], "HUB_PROT is not a setting of the hub"),
         (
             &[("HUB_PORT_FILE", "x")],
@@ -137,6 +137,10 @@ fn what_is_wrong_is_named_and_never_shown() {
         (
             &[("HUB_CALLBACK_BACKOFF_FACTOR", "0.5")],
             "HUB_CALLBACK_BACKOFF_FACTOR: expected 1 to 100 (factor)",
+        ),
+        (
+            &[("HUB_GATEWAY_WAIT_MAX_SECONDS", "61")],
+            "HUB_GATEWAY_WAIT_MAX_SECONDS: expected 1 to 60 (seconds)",
         ),
         (
             &[("HUB_DEVELOPMENT", "yes")],
