@@ -6,6 +6,7 @@ pub(crate) mod accounts;
 pub(crate) mod agents;
 pub(crate) mod audit;
 pub(crate) mod browser_sessions;
+pub(crate) mod clock;
 pub(crate) mod credentials;
 pub(crate) mod humans;
 pub(crate) mod ids;
@@ -31,6 +32,7 @@ pub(crate) fn statements() -> Vec<Statement> {
         agents::STATEMENTS,
         audit::STATEMENTS,
         browser_sessions::STATEMENTS,
+        clock::STATEMENTS,
         credentials::STATEMENTS,
         humans::STATEMENTS,
         tokens::STATEMENTS,

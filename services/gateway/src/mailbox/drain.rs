@@ -35,15 +35,23 @@ pub(super) struct DrainParams {
     session: Option<String>,
 }
 
+impl DrainParams {
+    /// How many entries are taken at most, and how long they are waited for.
+    fn read(&self, app: &App) -> Result<(u32, Duration), Problem> {
+        refuse_session(self.session.as_deref())?;
+        let max = entries_max(self.max.as_deref())?;
+        let wait = wait_seconds(self.wait.as_deref(), app.config.gateway.wait_max_seconds)?;
+        Ok((max, wait))
+    }
+}
+
 pub(super) async fn handle(
     State(app): State<Arc<App>>,
     Caller(principal): Caller,
     Params(params): Params<DrainParams>,
 ) -> Result<Response, Refusal> {
     let agent = principal.agent()?;
-    refuse_session(params.session.as_deref())?;
-    let max = entries_max(params.max.as_deref())?;
-    let wait = wait_seconds(params.wait.as_deref(), app.config.gateway.wait_max_seconds)?;
+    let (max, wait) = params.read(&app)?;
     app.touches.touch(&app, agent);
     let taken = if wait.is_zero() {
         claim::take(&app, agent, max).await?
@@ -54,9 +62,14 @@ pub(super) async fn handle(
     Ok(in_room(room, answer::json_text(StatusCode::OK, body(&entries))))
 }
 
-/// `HEAD`: a drain that shows nothing takes nothing.
-pub(super) async fn head(Caller(principal): Caller) -> Result<Response, Refusal> {
+/// `HEAD`: refused where the drain would be; one that shows nothing takes nothing.
+pub(super) async fn head(
+    State(app): State<Arc<App>>,
+    Caller(principal): Caller,
+    Params(params): Params<DrainParams>,
+) -> Result<Response, Refusal> {
     principal.agent()?;
+    params.read(&app)?;
     Ok(answer::empty(StatusCode::OK))
 }
 

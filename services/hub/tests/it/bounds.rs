@@ -33,6 +33,26 @@ async fn a_head_shows_nothing_and_stamps_nothing() {
 }
 
 #[tokio::test]
+async fn a_head_of_a_mailbox_is_refused_where_its_drain_is() {
+    let stage = Stage::in_process().await;
+    for query in [
+        "",
+        "?max=2&wait=0",
+        "?session=sess_1",
+        "?max=0",
+        "?wait=soon",
+        "?wait=-1",
+    ] {
+        let path = format!("/v1/inbox{query}");
+        let drain = stage.agent.get(&path).await;
+        let head = Reply::of(stage.agent.request(Method::HEAD, &path)).await;
+        assert_eq!((head.status, head.text.as_str()), (drain.status, ""), "{query}");
+    }
+    let unknown = Reply::of(stage.agent.request(Method::HEAD, "/v1/inbox?session=sess_1")).await;
+    assert_eq!(unknown.status.as_u16(), 404);
+}
+
+#[tokio::test]
 async fn an_envelope_is_bounded_by_the_protocol_and_then_by_the_transport() {
     let hub = TestHub::builder()
         .set("HUB_MAX_ENVELOPE_BYTES", 2 * MIB)

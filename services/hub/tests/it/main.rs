@@ -22,6 +22,7 @@ mod browser;
 mod browser_directives;
 mod campaign;
 mod canaries;
+mod clock;
 mod dev;
 mod directives;
 mod drain;

@@ -7,16 +7,16 @@ use serde_json::json;
 
 use crate::mailbox::{Post, WORKER, ack, directed, drain, ids};
 
-const NEW: &str = "/inbox/directives/new?to=orchard%2Fworker";
+pub(crate) const NEW: &str = "/inbox/directives/new?to=orchard%2Fworker";
 
 /// A person's browser, without a page.
-struct Visitor {
+pub(crate) struct Visitor {
     api: Api,
     cookie: String,
 }
 
 impl Visitor {
-    async fn of(human: &Human, hub: &TestHub) -> Self {
+    pub(crate) async fn of(human: &Human, hub: &TestHub) -> Self {
         let api = hub.anonymous();
         let form = form(&[("token", human.token().unwrap())]);
         let request = api.request(Method::POST, "/inbox/sign-in");
@@ -43,7 +43,7 @@ impl Visitor {
         page.text
     }
 
-    async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
+    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
         let request = self.api.request(Method::POST, path);
         let request = request.header("cookie", &self.cookie);
         let request = request.header("sec-fetch-site", "same-origin");
@@ -52,7 +52,7 @@ impl Visitor {
     }
 
     /// What the form to the worker carries without the person's doing: the session's token, and the sending's key.
-    async fn form(&self) -> (String, String) {
+    pub(crate) async fn form(&self) -> (String, String) {
         hidden(&self.page(NEW).await)
     }
 }

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 
 use crate::app::App;
 use crate::directives;
+use crate::directory::clock;
 use crate::principal::Role;
 
 use super::super::agents::{self, Known};
@@ -81,9 +82,12 @@ pub(in super::super) async fn send(
         return page::problem(&problem, Some(&session));
     }
     let key = fields.filled(KEY).map_or_else(new_key, str::to_owned);
-    let (status, complaints, key) = match draft::read(agent, &fields, OffsetDateTime::now_utc()) {
-        Err(complaints) => (StatusCode::UNPROCESSABLE_ENTITY, complaints, key),
-        Ok(directive) => {
+    // What is typed is a time from now, by the clock that ends it.
+    let now = clock::now(&app.pool).await;
+    let (status, complaints, key) = match now.map(|now| draft::read(agent, &fields, now)) {
+        Err(problem) => refused(&problem, key),
+        Ok(Err(complaints)) => (StatusCode::UNPROCESSABLE_ENTITY, complaints, key),
+        Ok(Ok(directive)) => {
             match directives::submit(&app, &author, directive.to_string(), Some(key.clone())).await {
                 Ok(sent) => {
                     let path = format!("/inbox/directives/{}", sent.directive_id);
