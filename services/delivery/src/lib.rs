@@ -61,6 +61,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             include_str!("../migrations/V3__host_health.sql"),
         ),
         ("V4__webhooks", include_str!("../migrations/V4__webhooks.sql")),
+        (
+            "V5__rechallenged_hosts",
+            include_str!("../migrations/V5__rechallenged_hosts.sql"),
+        ),
     ]
 }
 

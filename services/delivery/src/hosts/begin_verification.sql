@@ -1,8 +1,8 @@
--- Reads a host and, where it is pending, charges its account for the look that is to come: `affordable` unless that account
+-- Reads a host and, where its challenge is yet to be found, charges its account for the look that is to come: `affordable` unless that account
 -- has spent what a minute allows ($4) since its minute began. No row: no such host.
 -- Locks the account's budget. Indexes: callback_hosts_pkey, verification_budgets_pkey.
 WITH host AS MATERIALIZED (
-    SELECT host, method, status, challenge
+    SELECT host, method, status, challenge, is_rechallenged
     FROM delivery.callback_hosts
     WHERE account = $1 AND agent = $2 AND host = $3
 ),
@@ -11,7 +11,7 @@ charge AS (
     INSERT INTO delivery.verification_budgets AS budget (account, began_at, spent)
     SELECT $1, statement_timestamp(), 1
     FROM host
-    WHERE host.status = 'pending'
+    WHERE host.status = 'pending' OR host.is_rechallenged
     ON CONFLICT (account) DO UPDATE
         SET
             began_at = CASE
@@ -31,5 +31,6 @@ SELECT
     host.method,
     host.status,
     host.challenge,
+    host.is_rechallenged,
     EXISTS (SELECT 1 FROM charge) AS affordable
 FROM host;

@@ -45,11 +45,14 @@ pub struct CallbackHost {
     pub status: String,
     /// What the agent has to show there, unless an operator vouches for it.
     pub challenge: Option<String>,
+    /// Verified before, by another method; its challenge is yet to be found.
+    is_rechallenged: bool,
 }
 
 impl CallbackHost {
-    fn is_pending(&self) -> bool {
-        self.status == PENDING
+    /// Whether there is a challenge to look for.
+    fn awaits_challenge(&self) -> bool {
+        self.status == PENDING || self.is_rechallenged
     }
 }
 
@@ -65,7 +68,8 @@ impl Hosts {
         Self { pool }
     }
 
-    /// Registers a host. An operator who does is the approval; by any other method it is pending, with a challenge.
+    /// Registers a host. An operator who does is the approval; by any other method it has a challenge, and is pending unless it
+    /// was verified before.
     pub async fn put(
         &self,
         account: &str,
@@ -152,5 +156,6 @@ fn host_of_row(row: &Row) -> Result<CallbackHost, tokio_postgres::Error> {
         method: row.try_get("method")?,
         status: row.try_get("status")?,
         challenge: row.try_get("challenge")?,
+        is_rechallenged: row.try_get("is_rechallenged")?,
     })
 }

@@ -57,7 +57,7 @@ impl Verifier {
         }
     }
 
-    /// Looks for the challenge of a pending host; one that is verified is as it should be.
+    /// Looks for the challenge that a host is to show; one that has shown it is as it should be.
     pub async fn verify(
         &self,
         account: &str,
@@ -70,7 +70,7 @@ impl Verifier {
         let Some((known, affordable)) = db::retry(|| self.begin(account, agent, host)).await? else {
             return Err(Problem::not_found().into());
         };
-        let Some(token) = known.challenge.clone().filter(|_| known.is_pending()) else {
+        let Some(token) = known.challenge.clone().filter(|_| known.awaits_challenge()) else {
             return Ok(known);
         };
         if !affordable {

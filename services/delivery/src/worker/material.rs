@@ -132,7 +132,12 @@ impl Materials {
         }
         let doing = "read a push's materials";
         if !row.try_get::<_, bool>("host_verified").during(doing)? {
-            return Ok(Err(Fault::HostNotVerified));
+            let is_registered: bool = row.try_get("host_registered").during(doing)?;
+            return Ok(Err(if is_registered {
+                Fault::HostPending
+            } else {
+                Fault::HostNotVerified
+            }));
         }
         let secret = match self.open_secret(push, row).during(doing)? {
             Ok(Some(secret)) => secret,

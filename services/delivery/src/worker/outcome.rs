@@ -15,8 +15,10 @@ pub(super) struct Ended {
 /// Why an attempt got no status: a closed set, kept with the attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Fault {
-    /// The URL's host is not, or no longer, verified for its owner (§9.4).
+    /// The URL's host is not, or no longer, registered for its owner (§9.4).
     HostNotVerified,
+    /// It is registered, and yet to be verified: it may be soon.
+    HostPending,
     /// Nothing stands behind the reference.
     CredentialMissing,
     /// What stands behind it cannot be sent in a header.
@@ -33,6 +35,7 @@ impl Fault {
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::HostNotVerified => "host_not_verified",
+            Self::HostPending => "host_pending",
             Self::CredentialMissing => "credential_missing",
             Self::CredentialUnusable => "credential_unusable",
             Self::KeyUnreadable => "key_unreadable",
@@ -44,7 +47,7 @@ impl Fault {
     fn is_refusal(self) -> bool {
         match self {
             Self::HostNotVerified | Self::CredentialMissing | Self::CredentialUnusable => true,
-            Self::KeyUnreadable | Self::PayloadUnreadable => false,
+            Self::HostPending | Self::KeyUnreadable | Self::PayloadUnreadable => false,
             Self::Call(failure) => failure.is_refusal(),
         }
     }
@@ -166,7 +169,11 @@ mod tests {
                 "{outcome:?}"
             );
         }
-        for outcome in [Outcome::Deferred, Outcome::Failed(Fault::CredentialMissing)] {
+        for outcome in [
+            Outcome::Deferred,
+            Outcome::Failed(Fault::CredentialMissing),
+            Outcome::Failed(Fault::HostPending),
+        ] {
             assert!(outcome.sign(false).is_none(), "{outcome:?}");
         }
     }
@@ -195,6 +202,7 @@ mod tests {
         ] {
             check(Fault::Call(failure), PushResult::Failed);
         }
+        check(Fault::HostPending, PushResult::Failed);
         check(Fault::KeyUnreadable, PushResult::Failed);
         check(Fault::PayloadUnreadable, PushResult::Failed);
         assert_eq!(Outcome::Deferred.result(), PushResult::Deferred);

@@ -1,9 +1,10 @@
--- What a batch of pushes needs to be sent: whether its host is verified now (§9.4) and how its health is, the secret in
+-- What a batch of pushes needs to be sent: whether its host is verified now, or registered (§9.4) and how its health is, the secret in
 -- force behind its reference, and its agent's entry key. What has no agent is the account's own. One row for each push, in
 -- their order. Reads only.
 -- Indexes: callback_hosts_pkey, host_health_pkey, secrets_one_of_each_status, entry_keys_pkey.
 SELECT
     coalesce(host.status = 'verified', false) AS host_verified,
+    host.status IS NOT NULL AS host_registered,
     health.account IS NOT NULL AS has_failed,
     health.probe_at IS NOT NULL AS is_held,
     coalesce(health.probe_at <= statement_timestamp(), false) AS may_be_probed,

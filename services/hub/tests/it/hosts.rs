@@ -50,11 +50,29 @@ async fn a_txt_record_verifies_a_host_for_the_agent_it_was_made_for() {
     stage.alice.answer(&id, "approve").await.expect(200);
     stage.sink.await_received(1).await;
 
-    // By another method all begins anew, and with it the host is no longer verified.
+    // By another method it has another challenge, and stays verified meanwhile: what is owed to it goes on.
     let anew = register(&stage, AGENT, &host, "well-known").await.expect(201);
-    assert_eq!(anew["callback_host"]["status"], "pending");
+    assert_eq!(anew["callback_host"]["status"], "verified");
+    assert_eq!(anew["callback_host"]["method"], "well-known");
     assert_ne!(challenge_of(&anew), challenge);
-    submit_to(&stage, &url).await.expect_error(422, "invalid_field");
+    let again = register(&stage, AGENT, &host, "well-known").await.expect(201);
+    assert_eq!(again, anew);
+    let message = verify(&stage, AGENT, &host)
+        .await
+        .expect_error(422, "invalid_field");
+    assert!(message.contains("/.well-known/ma2h-challenge"), "{message}");
+    let id = submit_to(&stage, &url).await.text_at("id");
+    stage.alice.answer(&id, "approve").await.expect(200);
+    stage.sink.await_received(2).await;
+    // Back to the first, whose challenge is a new one: found, it is looked for no more.
+    let back = challenge_of(&register(&stage, AGENT, &host, "dns-txt").await.expect(201));
+    verify(&stage, AGENT, &host)
+        .await
+        .expect_error(422, "invalid_field");
+    names.set_texts(TXT_NAME, &[&back]);
+    verify(&stage, AGENT, &host).await.expect(200);
+    names.set_texts(TXT_NAME, &[]);
+    verify(&stage, AGENT, &host).await.expect(200);
     let approved = register(&stage, AGENT, &host, "operator").await.expect(201);
     assert_eq!(
         approved["callback_host"],
@@ -154,6 +172,38 @@ async fn a_host_taken_back_is_not_contacted_any_more() {
     let attempts = refused(&stage, &id).await;
     assert_eq!(attempts[0]["error"], "host_not_verified");
     assert!(stage.sink.received().is_empty());
+}
+
+/// Taken back and registered again, it is yet to be verified: what is owed to it waits, and is sent when it is.
+#[tokio::test]
+async fn what_is_owed_to_a_pending_host_waits_for_it() {
+    let names = NameServer::start().await;
+    names.set_addresses(NAME, &[LOOPBACK]);
+    let hub = TestHub::builder()
+        .set("HUB_CALLBACK_HOSTS_DNS_SERVERS", names.address())
+        .set("HUB_CALLBACK_MAX_ATTEMPTS", 1000);
+    let stage = Stage::on(hub.start().await).await;
+    let host = port_of(&stage.sink, NAME);
+    stage.account.approve_host(AGENT, &host).await;
+    let url = format!("http://{host}/resume");
+    let id = submit_to(&stage, &url).await.text_at("id");
+    let path = format!("/callback-hosts/{}", segment(&host));
+    let path = stage.account.agent_path(AGENT, &path);
+    stage.account.admin().delete(&path).await.expect(204);
+    let registered = register(&stage, AGENT, &host, "dns-txt").await.expect(201);
+    stage.alice.answer(&id, "approve").await.expect(200);
+    eventually("an attempt that waits", || async {
+        let attempts = stage.alice.attempts(&id).await.expect(200);
+        (attempts["attempts"][0]["error"] == "host_pending").then_some(())
+    })
+    .await;
+    let attempts = stage.alice.attempts(&id).await.expect(200);
+    assert_eq!(attempts["attempts"][0]["outcome"], "retry", "{attempts}");
+    assert!(stage.sink.received().is_empty());
+
+    names.set_texts(TXT_NAME, &[&challenge_of(&registered)]);
+    verify(&stage, AGENT, &host).await.expect(200);
+    stage.sink.await_received(1).await;
 }
 
 /// Out of development: no inner address, whether it is written or resolved to, and nothing in the open.

@@ -3,8 +3,8 @@
 use hub_platform::db::Tier;
 use hub_testkit::database::Database;
 use ma2h_hub::tiers;
-use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, SimpleQueryMessage};
 
 /// Planning for execution checks what preparing does not: whether the role may do it.
 #[tokio::test]
@@ -31,6 +31,34 @@ async fn every_statement_fits_the_schema_and_the_role_of_its_tier() {
                 format!("PREPARE planned AS {sql};\nEXPLAIN EXECUTE planned{arguments};\nDEALLOCATE planned");
             let planned = client.batch_execute(&plan).await;
             planned.unwrap_or_else(|error| panic!("{tier}: {name}: {error:?}"));
+        }
+    }
+}
+
+/// Statements that read a whole table, which is meant: they count, up to a bound or before a key is dropped.
+const COUNTING: [&str; 2] = ["health/count", "reseal/count"];
+/// Tables of a few rows for the whole installation.
+const SMALL: [&str; 1] = ["signing_keys"];
+
+/// What cannot use its index, as where two columns compare by different collations, would read the rows of all accounts.
+#[tokio::test]
+async fn what_is_looked_up_is_found_by_an_index() {
+    let database = Database::create().await;
+    for tier in Tier::ALL {
+        let client = acting_as(&database, tier).await;
+        let by_index = "SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off;
+                        SET enable_hashjoin = off; SET enable_mergejoin = off";
+        client.batch_execute(by_index).await.unwrap();
+        for (name, sql) in tiers::statements(tier) {
+            let plan = plan(&client, sql).await;
+            let scanned = plan.iter().filter_map(|line| line.split_once("Seq Scan on "));
+            for (_, table) in scanned.filter(|_| !COUNTING.contains(&name)) {
+                let table = table.split(' ').next().unwrap();
+                assert!(
+                    SMALL.contains(&table),
+                    "{tier}: {name} reads all of {table}: {plan:#?}"
+                );
+            }
         }
     }
 }
@@ -108,6 +136,29 @@ fn expected(tier: Tier, owner: Tier, attempt: &str) -> Outcome {
     } else {
         Outcome::Refused
     }
+}
+
+/// The plan of a statement for any values, line by line.
+async fn plan(client: &Client, sql: &str) -> Vec<String> {
+    let values = client.prepare(sql).await.unwrap().params().len();
+    let arguments = match values {
+        0 => String::new(),
+        values => format!("({})", vec!["NULL"; values].join(", ")),
+    };
+    client
+        .batch_execute(&format!("PREPARE planned AS {sql}"))
+        .await
+        .unwrap();
+    let explained = client
+        .simple_query(&format!("EXPLAIN EXECUTE planned{arguments}"))
+        .await
+        .unwrap();
+    client.batch_execute("DEALLOCATE planned").await.unwrap();
+    let lines = explained.iter().filter_map(|message| match message {
+        SimpleQueryMessage::Row(row) => row.get(0).map(str::to_owned),
+        _ => None,
+    });
+    lines.collect()
 }
 
 async fn attempted(client: &Client, statement: &str) -> Outcome {
