@@ -33,6 +33,7 @@ impl Tier {
         let callback = &self.config.callback;
         let (defer_first_ms, defer_ms_max) = (bigint(callback.defer_first_ms), bigint(callback.max_delay_ms));
         let attempts_max = i32::try_from(callback.max_attempts).unwrap_or(i32::MAX);
+        let duration_ms_max = bigint(callback.max_duration_seconds.saturating_mul(1000));
         let lease_ms = bigint(callback.timeout_ms + self.config.lifecycle.claim_slack_ms);
         let values: TypedValues<'_> = &[
             (&request.claim_id, Type::TEXT),
@@ -47,6 +48,7 @@ impl Tier {
             (&defer_ms_max, Type::INT8),
             (&attempts_max, Type::INT4),
             (&are_stuck, Type::BOOL_ARRAY),
+            (&duration_ms_max, Type::INT8),
         ];
         let rows = db::retry(|| CLAIM.rows_planned(&self.pool, values));
         let mut reply = ClaimPushesReply::default();

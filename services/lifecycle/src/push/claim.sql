@@ -10,6 +10,8 @@
 --   ended     nothing is left to push, or nowhere to push it to: the directive has ended, its agent was deleted, the webhook is
 --             gone. Also a directive that may expire while it is pushed: `expired` must mean that it was never delivered;
 --   exhausted its $11 attempts were begun, and no outcome of the last one came: its worker died in it, or could not make it;
+--             or its $13 milliseconds are over, the hub having been away: nothing is tried beyond what is advertised (§8.3).
+--             Neither counts what was held, nor a look at a paused host;
 --   crowded   it does not fit into the $5 bytes of the reply, which has at least one push: nothing changes.
 -- `due_at` of a claimed one becomes the end of the lease: if the outcome never comes, the relay publishes the job then.
 --
@@ -45,7 +47,14 @@ due AS MATERIALIZED (
                     OR coalesce(entry.enqueued_at <= mailbox.closed_at, false)
             ELSE webhook.url IS NULL OR ack.ack_id IS NULL
         END AS is_over,
-        push.claim_id IS DISTINCT FROM $1 AND push.attempts - push.probes >= $11::integer AS is_spent,
+        push.claim_id IS DISTINCT FROM $1
+        AND (
+            push.attempts - push.probes >= $11::integer
+            OR coalesce(
+                statement_timestamp() - push.started_at > $13::bigint * interval '1 millisecond',
+                false
+            )
+        ) AS is_spent,
         least($9::bigint * power(2, least(push.deferrals, 30)), $10::bigint) * (0.5 + random() / 2) AS pause_ms,
         coalesce(
             octet_length(envelope.envelope) + octet_length(message.detail),
@@ -176,7 +185,7 @@ given_up AS (
         'no_outcome', 0
     FROM put_back
     WHERE put_back.state = 'exhausted'
-    -- It has one where fewer attempts are allowed by now than were when it was made.
+    -- It has one where its time is over, or fewer attempts are allowed by now than were when it was made.
     ON CONFLICT DO NOTHING
 )
 

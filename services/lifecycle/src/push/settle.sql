@@ -2,7 +2,7 @@
 --
 -- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
 -- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back. A probe that
--- failed is kept as an attempt, and counted as one that counts toward no cap. A directive that was delivered is so by one more
+-- failed is kept as an attempt, and counted as one that counts toward no cap; nor does its time, and the pause after it. A directive that was delivered is so by one more
 -- delivery, as by a drain's; it stays where it is in its mailbox.
 --
 -- Locks: the pushes, by account and id; then, of those delivered, the entries by account and id, and the messages, which
@@ -46,7 +46,12 @@ settled AS (
         attempts = CASE WHEN outcome.kind = 'deferred' THEN push.attempts - 1 ELSE push.attempts END,
         deferrals = CASE WHEN outcome.kind = 'deferred' THEN push.deferrals + 1 ELSE 0 END,
         probes = CASE WHEN outcome.is_probe AND outcome.kind = 'retry' THEN push.probes + 1 ELSE push.probes END,
-        started_at = CASE WHEN outcome.kind = 'deferred' AND push.attempts = 1 THEN NULL ELSE push.started_at END,
+        started_at = CASE
+            WHEN outcome.kind = 'deferred' AND push.attempts = 1 THEN NULL
+            WHEN outcome.kind = 'retry' AND outcome.is_probe
+                THEN push.started_at + (outcome.duration_ms + outcome.pause_ms) * interval '1 millisecond'
+            ELSE push.started_at
+        END,
         attempt_at = statement_timestamp() + outcome.pause_ms * interval '1 millisecond',
         due_at = statement_timestamp() + outcome.pause_ms * interval '1 millisecond',
         claim_id = NULL,
