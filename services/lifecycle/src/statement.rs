@@ -44,6 +44,15 @@ impl Statement {
         client.query_typed(self.sql, values).await.during(self.name)
     }
 
+    /// Runs it in a transaction that is rolled back. It inserts what another call may have in hand, and so waits for that.
+    pub(crate) async fn reserve(&self, pool: &Pool, values: Values<'_>) -> Result<(), Error> {
+        let mut client = self.connection(pool).await?;
+        let prepared = client.prepare_cached(self.sql).await.during(self.name)?;
+        let transaction = client.transaction().await.during(self.name)?;
+        transaction.execute(&prepared, values).await.during(self.name)?;
+        transaction.rollback().await.during(self.name)
+    }
+
     /// Takes a connection of the pool for it.
     pub(crate) async fn connection(&self, pool: &Pool) -> Result<Client, Error> {
         let client = pool.get().await.during(self.name)?;
@@ -70,6 +79,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&submit::ORIGINAL),
             entry(&submit::REPEATED),
             entry(&submit::RESERVE),
+            entry(&submit::RESERVE_ID),
             entry(&read::MESSAGE),
             entry(&read::CHANGED),
             entry(&read::STAMP),
@@ -102,12 +112,15 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&acks::ACK_MESSAGE),
             entry(&acks::SUBJECT),
             entry(&directives::INSERT),
+            entry(&directives::RESERVE),
             entry(&human_key::ORIGINAL),
+            entry(&human_key::RESERVE),
             entry(&directives::READ),
             entry(&directives::PAGE),
             entry(&broadcasts::LABELLED),
             entry(&broadcasts::UNKNOWN),
             entry(&broadcasts::INSERT),
+            entry(&broadcasts::RESERVE),
             entry(&broadcasts::READ),
             entry(&broadcasts::PAGE),
             entry(&broadcasts::COUNT),

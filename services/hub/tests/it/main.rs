@@ -40,6 +40,7 @@ mod presence;
 mod push;
 mod races;
 mod redelivery;
+mod refusals;
 mod retention;
 mod retention_batches;
 mod rotation;

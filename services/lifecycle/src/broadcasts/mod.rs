@@ -22,6 +22,10 @@ pub(crate) const INSERT: Statement = Statement {
     name: "insert broadcast",
     sql: include_str!("insert.sql"),
 };
+pub(crate) const RESERVE: Statement = Statement {
+    name: "reserve broadcast",
+    sql: include_str!("reserve.sql"),
+};
 pub(crate) const READ: Statement = Statement {
     name: "read broadcast",
     sql: include_str!("read.sql"),

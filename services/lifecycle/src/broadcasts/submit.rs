@@ -11,11 +11,11 @@ use time::OffsetDateTime;
 use tokio_postgres::types::Type;
 
 use super::audience::labels_json;
-use super::{INSERT, PREFIX, READ, read};
+use super::{INSERT, PREFIX, READ, RESERVE, read};
 use crate::directives::{self, Refusal};
 use crate::error::Error;
 use crate::human_key::HumanKey;
-use crate::statement::TypedValues;
+use crate::statement::{TypedValues, Values};
 use crate::tier::{Tier, bigint};
 
 /// Rounds of insert and look-up. A second one is needed only if a key ends between the two.
@@ -52,10 +52,14 @@ impl Tier {
                 }
                 Ok(false) => {}
                 Err(Error::Refused(refusal)) => {
+                    // It may be told only when nothing of this call can still be taken (design rule 4).
+                    self.wait_for_broadcast(&request, &writing).await?;
                     let original = self.original_broadcast(&request, &writing).await?;
+                    let broadcast = original.ok_or(refusal)?;
+                    let replayed = broadcast.broadcast_id != request.broadcast_id;
                     return Ok(SubmitBroadcastReply {
-                        broadcast: Some(original.ok_or(refusal)?),
-                        replayed: true,
+                        broadcast: Some(broadcast),
+                        replayed,
                     });
                 }
                 Err(failure) => return Err(failure),
@@ -111,6 +115,25 @@ impl Tier {
             return Err(Refusal::NotInTime.problem().into());
         }
         Ok(row.try_get("inserted").during(INSERT.name)?)
+    }
+
+    /// Waits for this very call, or one under the same key, if it is under way.
+    async fn wait_for_broadcast(
+        &self,
+        request: &SubmitBroadcastRequest,
+        writing: &Writing,
+    ) -> Result<(), db::Error> {
+        let SubmitBroadcastRequest {
+            account,
+            human,
+            broadcast_id,
+            ..
+        } = request;
+        let Some(key) = &writing.key else {
+            let values: Values<'_> = &[account, broadcast_id];
+            return db::retry(|| RESERVE.reserve(&self.pool, values)).await;
+        };
+        self.wait_for_key(account, human, key, broadcast_id).await
     }
 
     /// What this call, or one under the same key, made before.

@@ -13,6 +13,10 @@ pub(crate) const INSERT: Statement = Statement {
     name: "insert directive",
     sql: include_str!("insert.sql"),
 };
+pub(crate) const RESERVE: Statement = Statement {
+    name: "reserve directive",
+    sql: include_str!("reserve.sql"),
+};
 pub(crate) const READ: Statement = Statement {
     name: "read directive",
     sql: include_str!("read.sql"),

@@ -11,9 +11,10 @@ use ma2h::error::Problem;
 use time::OffsetDateTime;
 
 use super::insert::{Inserted, NewDirective, Refusal, insert};
-use super::{INSERT, PREFIX};
+use super::{INSERT, PREFIX, RESERVE};
 use crate::error::Error;
 use crate::human_key::HumanKey;
+use crate::statement::Values;
 use crate::tier::Tier;
 
 /// Rounds of insert and look-up. A second one is needed only if a key ends between the two.
@@ -49,9 +50,11 @@ impl Tier {
                     return self.submitted(&request, &request.directive_id, false).await;
                 }
                 Inserted::Refused(refusal) => {
+                    // It may be told only when nothing of this call can still be taken (design rule 4).
+                    self.wait_for_directive(&request, &writing).await?;
                     let original = self.original_directive(&request, &writing).await?;
                     let id = original.ok_or_else(|| refusal.problem())?;
-                    return self.submitted(&request, &id, true).await;
+                    return self.submitted(&request, &id, id != request.directive_id).await;
                 }
                 Inserted::No => {}
             }
@@ -82,6 +85,25 @@ impl Tier {
             key: writing.key.map(|key| (request.human.as_str(), key)),
         };
         insert(&client, &self.config, &new).await
+    }
+
+    /// Waits for this very call, or one under the same key, if it is under way.
+    async fn wait_for_directive(
+        &self,
+        request: &SubmitDirectiveRequest,
+        writing: &Writing,
+    ) -> Result<(), db::Error> {
+        let SubmitDirectiveRequest {
+            account,
+            human,
+            directive_id,
+            ..
+        } = request;
+        let Some(key) = &writing.key else {
+            let values: Values<'_> = &[account, directive_id];
+            return db::retry(|| RESERVE.reserve(&self.pool, values)).await;
+        };
+        self.wait_for_key(account, human, key, directive_id).await
     }
 
     /// The id of what this call, or one under the same key, made before.

@@ -1,16 +1,21 @@
 //! Keys that make a human's call repeatable: the same key and body within its time is the same operation (design rule 4).
 
-use hub_platform::db::During;
+use hub_platform::db::{self, During};
 use ma2h::error::{ErrorCode, Problem};
 use sha2::{Digest, Sha256};
 
 use crate::error::Error;
-use crate::statement::Statement;
+use crate::statement::{Statement, Values};
 use crate::tier::Tier;
 
 pub(crate) const ORIGINAL: Statement = Statement {
     name: "find key of a human",
     sql: include_str!("original.sql"),
+};
+
+pub(crate) const RESERVE: Statement = Statement {
+    name: "reserve key of a human",
+    sql: include_str!("reserve.sql"),
 };
 
 /// Longest key, in bytes.
@@ -41,6 +46,19 @@ impl HumanKey {
 }
 
 impl Tier {
+    /// Waits for a call under the same key that is under way. Leaves nothing behind.
+    pub(crate) async fn wait_for_key(
+        &self,
+        account: &str,
+        human: &str,
+        key: &HumanKey,
+        candidate: &str,
+    ) -> Result<(), db::Error> {
+        let (hash, digest) = (key.hash.as_slice(), key.digest.as_slice());
+        let values: Values<'_> = &[&account, &human, &hash, &digest, &candidate];
+        db::retry(|| RESERVE.reserve(&self.pool, values)).await
+    }
+
     /// The id of what an earlier call under the same key made, if there was one.
     pub(crate) async fn made_under(
         &self,

@@ -39,6 +39,10 @@ pub(crate) const RESERVE: Statement = Statement {
     name: "reserve key",
     sql: include_str!("reserve.sql"),
 };
+pub(crate) const RESERVE_ID: Statement = Statement {
+    name: "reserve message",
+    sql: include_str!("reserve_id.sql"),
+};
 
 /// Rounds of insert and look-up. A second one is needed only if a key ends between the two.
 const ROUNDS_MAX: usize = 3;
@@ -206,9 +210,7 @@ impl Tier {
 
     /// Refuses a first submit. A repeated one gets its original all the same, whatever has changed since.
     async fn refuse(&self, submit: &Submit<'_>, refusal: Problem) -> Result<SubmitMessageReply, Error> {
-        if let Some(key) = &submit.key {
-            db::retry(|| self.wait_for(submit, key)).await?;
-        }
+        db::retry(|| self.wait_for(submit)).await?;
         if let Some(original) = self.original(submit).await? {
             return self.replay(submit, original).await;
         }
@@ -216,27 +218,19 @@ impl Tier {
         Err(refusal.into())
     }
 
-    /// Waits for a submit with the same key that is under way. Leaves nothing behind.
-    async fn wait_for(&self, submit: &Submit<'_>, key: &IdempotencyKey) -> Result<(), db::Error> {
-        let mut client = RESERVE.connection(&self.pool).await?;
-        let prepared = client.prepare_cached(RESERVE.sql).await.during(RESERVE.name)?;
-        let transaction = client.transaction().await.during(RESERVE.name)?;
+    /// Waits for this very submit, or one with the same key, if it is under way. Leaves nothing behind.
+    async fn wait_for(&self, submit: &Submit<'_>) -> Result<(), db::Error> {
         let request = submit.request;
+        let (account, agent, message_id) = (&request.account, &request.agent, &request.message_id);
+        let Some(key) = &submit.key else {
+            return RESERVE_ID
+                .reserve(&self.pool, &[account, message_id, agent])
+                .await;
+        };
         let (hash, digest) = (key.hash.as_slice(), key.digest.as_slice());
-        transaction
-            .execute(
-                &prepared,
-                &[
-                    &request.account,
-                    &request.agent,
-                    &hash,
-                    &request.message_id,
-                    &digest,
-                ],
-            )
+        RESERVE
+            .reserve(&self.pool, &[account, agent, &hash, message_id, &digest])
             .await
-            .during(RESERVE.name)?;
-        transaction.rollback().await.during(RESERVE.name)
     }
 
     async fn original(&self, submit: &Submit<'_>) -> Result<Option<Original>, db::Error> {
