@@ -87,6 +87,10 @@ pub fn migrations() -> TierMigrations {
                 "V10__broadcasts",
                 include_str!("../migrations/V10__broadcasts.sql"),
             ),
+            (
+                "V16__redelivered_at",
+                include_str!("../migrations/V16__redelivered_at.sql"),
+            ),
         ],
     }
 }

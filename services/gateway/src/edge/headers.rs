@@ -20,12 +20,20 @@ pub(super) fn finish(headers: &mut HeaderMap, is_development: bool) {
     }
 }
 
+/// Longest key, in bytes.
+const KEY_BYTES_MAX: usize = 1024;
+
 /// What names a person's operation, so that a call made again is the same one.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     let Some(key) = headers.get("idempotency-key") else {
         return Ok(None);
     };
-    let key = key.to_str();
-    key.map(|key| Some(key.to_owned()))
-        .map_err(|_| Problem::validation("idempotency-key: expected visible ASCII"))
+    let key = key
+        .to_str()
+        .map_err(|_| Problem::validation("idempotency-key: expected visible ASCII"))?;
+    if key.is_empty() || key.len() > KEY_BYTES_MAX {
+        let message = format!("idempotency-key: expected 1 to {KEY_BYTES_MAX} bytes");
+        return Err(Problem::validation(message));
+    }
+    Ok(Some(key.to_owned()))
 }

@@ -11,6 +11,7 @@ pub(crate) mod headers;
 pub(crate) mod large;
 mod listener;
 mod observe;
+pub(crate) mod operation;
 pub(crate) mod page;
 pub(crate) mod params;
 mod request_id;

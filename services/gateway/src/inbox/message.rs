@@ -49,7 +49,7 @@ pub(super) async fn answer(State(app): State<Arc<App>>, Segment(id): Segment, po
         return too_late(&app, &session, &shown).await;
     }
     let complaints = match controls::read(&shown, &fields) {
-        Ok(body) => match messages::resolve(&app, &session.principal(), &id, body.to_string()).await {
+        Ok(body) => match messages::resolve(&app, &session.principal(), &id, body.to_string(), None).await {
             Ok(outcome) if outcome.applied => return Redirect::to(&shown.path()).into_response(),
             Ok(_) => return reload_too_late(&app, &session, &id).await,
             Err(problem) if is_about_the_answer(problem.code) => Complaints::general(problem.message),

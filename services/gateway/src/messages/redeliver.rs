@@ -3,9 +3,8 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
-use hub_platform::ids::mint;
 use hub_proto::lifecycle::{ListExhaustedRequest, RedeliverExhaustedRequest, RedeliverMessageRequest};
 use ma2h::callback::host_text;
 use ma2h::error::Problem;
@@ -18,6 +17,8 @@ use crate::auth::Caller;
 use crate::directory::{Author, audit};
 use crate::edge::answer;
 use crate::edge::errors::Refusal;
+use crate::edge::headers::idempotency_key;
+use crate::edge::operation::{self, NO_BODY};
 use crate::edge::params::{Ids, Params};
 use crate::principal::{Human, Role};
 
@@ -38,17 +39,19 @@ pub(super) async fn one(
     State(app): State<Arc<App>>,
     Caller(principal): Caller,
     Ids(id): Ids<String>,
+    headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let operator = principal.human(Role::Operator)?;
     let id = message_id(&id)?;
+    let key = idempotency_key(&headers)?;
     // What is not there is told before anything is written down.
     stands(&app, &principal, &id).await?;
     note(&app, operator, &id).await?;
     let request = RedeliverMessageRequest {
         account: operator.account.clone(),
         message_id: id.clone(),
-        // Minted here, so that a reply that is lost can be asked for again (rule 3).
-        redelivery_id: mint("rdl"),
+        // Chosen here, so that a reply that is lost can be asked for again (rule 3).
+        redelivery_id: redelivery_id(operator, key.as_deref(), &["redeliver", &id]),
     };
     app.ask(async || app.lifecycle.clone().redeliver_message(request.clone()).await)
         .await?;
@@ -63,8 +66,10 @@ pub(super) async fn all(
     State(app): State<Arc<App>>,
     Caller(principal): Caller,
     Params(params): Params<AllParams>,
+    headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let operator = principal.human(Role::Operator)?;
+    let key = idempotency_key(&headers)?;
     if params.state.is_some_and(|state| state != EXHAUSTED) {
         return Err(Problem::validation("state: expected exhausted").into());
     }
@@ -74,7 +79,9 @@ pub(super) async fn all(
         .map(|host| host_text(&host).map_err(|refused| Problem::validation(refused.message)))
         .transpose()?;
     note(&app, operator, host.as_deref().unwrap_or("all hosts")).await?;
-    let redelivering = redeliver_all(&app, &operator.account, host).await?;
+    let asked = ["redeliver all", host.as_deref().unwrap_or_default()];
+    let redelivery_id = redelivery_id(operator, key.as_deref(), &asked);
+    let redelivering = redeliver_all(&app, &operator.account, host, &redelivery_id).await?;
     Ok(answer::json(
         StatusCode::ACCEPTED,
         &json!({ "redelivering": redelivering }),
@@ -82,8 +89,12 @@ pub(super) async fn all(
 }
 
 /// Chunk after chunk in the order of the messages, each once: what is given up again meanwhile is not met again.
-async fn redeliver_all(app: &App, account: &str, host: Option<String>) -> Result<u64, Problem> {
-    let redelivery_id = mint("rdl");
+async fn redeliver_all(
+    app: &App,
+    account: &str,
+    host: Option<String>,
+    redelivery_id: &str,
+) -> Result<u64, Problem> {
     let mut redelivering = 0;
     let mut after = None;
     loop {
@@ -102,7 +113,7 @@ async fn redeliver_all(app: &App, account: &str, host: Option<String>) -> Result
         };
         let request = RedeliverExhaustedRequest {
             account: account.to_owned(),
-            redelivery_id: redelivery_id.clone(),
+            redelivery_id: redelivery_id.to_owned(),
             message_ids: chunk,
         };
         let reply = app
@@ -111,6 +122,11 @@ async fn redeliver_all(app: &App, account: &str, host: Option<String>) -> Result
         redelivering += u64::from(reply.redelivering);
         after = Some(last);
     }
+}
+
+/// The same key puts no push back twice.
+fn redelivery_id(operator: &Human, key: Option<&str>, asked: &[&str]) -> String {
+    operation::id("rdl", key.map(|key| (operator, key)), asked, &NO_BODY)
 }
 
 async fn note(app: &App, operator: &Human, target: &str) -> Result<(), Problem> {

@@ -34,6 +34,7 @@ mod hosts;
 mod limits;
 mod mailbox;
 mod migrations;
+mod operations;
 mod pages;
 mod persistent;
 mod presence;

@@ -76,12 +76,13 @@ fn calling(api: &Api, path: &str, key: Option<&str>, body: &Value) -> JoinHandle
 }
 
 /// What the calls send, and where to.
-fn written(post: &Post, expires_at: OffsetDateTime) -> [(&'static str, &'static str, Value); 3] {
+fn written(expires_at: OffsetDateTime) -> [(&'static str, &'static str, Value); 3] {
     let expires_at = expires_at.format(&Rfc3339).unwrap();
     let to = format!("agent:{WORKER}");
-    let mut ask = envelope::confirm(WORKER, &post.alice.address());
-    ask["expires_at"] = json!(expires_at);
-    ask.as_object_mut().unwrap().remove("idempotency_key");
+    // An ask and a task have a key.
+    let mut notify = envelope::notify(WORKER);
+    notify["expires_at"] = json!(expires_at);
+    notify.as_object_mut().unwrap().remove("idempotency_key");
     [
         (
             "directives",
@@ -93,7 +94,7 @@ fn written(post: &Post, expires_at: OffsetDateTime) -> [(&'static str, &'static 
             "/v1/broadcasts",
             json!({"to": [to], "title": "Stop", "expires_at": expires_at}),
         ),
-        ("messages", "/v1/messages", ask),
+        ("messages", "/v1/messages", notify),
     ]
 }
 
@@ -114,7 +115,7 @@ async fn who_comes_late_with_the_key_of_a_call_under_way_gets_its_answer() {
     let post = Post::start().await;
     for at in 0..2 {
         let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(2);
-        let (table, path, body) = &written(&post, expires_at)[at];
+        let (table, path, body) = &written(expires_at)[at];
         let stall = Stall::of(&post.hub, table).await;
         let key = format!("key of {table}");
         let first = calling(&post.alice, path, Some(&key), body);
@@ -143,7 +144,7 @@ async fn a_call_is_not_refused_that_is_taken_at_its_first_attempt() {
     let post = Post::on(hub.start().await).await;
     for at in 0..3 {
         let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(2);
-        let (table, path, body) = &written(&post, expires_at)[at];
+        let (table, path, body) = &written(expires_at)[at];
         let api: &Api = if *table == "messages" {
             &post.worker
         } else {

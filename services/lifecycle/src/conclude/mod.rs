@@ -8,7 +8,7 @@ use hub_proto::lifecycle::{CancelMessageRequest, Outcome, ResolveMessageRequest}
 use ma2h::Envelope;
 use ma2h::address::Actor;
 use ma2h::envelope::{MessageType, Resolution};
-use ma2h::error::Problem;
+use ma2h::error::{ErrorCode, Problem};
 use ma2h::resolve::Answer;
 use ma2h::status::Status;
 
@@ -161,6 +161,10 @@ impl Tier {
             // Open and in time, after a statement that found it otherwise: only if the clock stepped back.
             return Err(Problem::unavailable("the message could not be resolved, try again").into());
         };
+        if winner != resolution_id && ids::is_same_operation(&winner, resolution_id) {
+            let message = "idempotency-key: was used for another body";
+            return Err(Problem::new(ErrorCode::IdempotencyConflict, message).into());
+        }
         // This very call won before and its reply was lost; or it is a cancel of what is cancelled (§8.4).
         let applied = winner == resolution_id
             || (resolution == Resolution::Cancelled && standing.status == Resolution::Cancelled.as_str());

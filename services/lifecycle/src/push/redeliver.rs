@@ -13,7 +13,7 @@ use super::{BATCH_MAX, EXHAUSTED, REDELIVER, is_pushed};
 use crate::error::Error;
 use crate::message_id;
 use crate::statement::TypedValues;
-use crate::tier::Tier;
+use crate::tier::{Tier, bigint};
 
 /// Which pushes a redelivery is for.
 #[derive(Clone, Copy)]
@@ -99,6 +99,7 @@ impl Tier {
             return Err(Problem::validation("redelivery_id: malformed").into());
         }
         let traceparent = telemetry::traceparent().unwrap_or_default();
+        let repeatable_seconds = bigint(self.config.lifecycle.idempotency_ttl_seconds);
         let values: TypedValues<'_> = &[
             (&account, Type::TEXT),
             (&message_ids, Type::TEXT_ARRAY),
@@ -106,6 +107,7 @@ impl Tier {
             (&matches!(scope, Scope::Any), Type::BOOL),
             (&self.republish_after_ms(), Type::INT8),
             (&traceparent, Type::TEXT),
+            (&repeatable_seconds, Type::INT8),
         ];
         let rows = db::retry(|| REDELIVER.rows_planned(&self.pool, values)).await?;
         for row in &rows {
