@@ -15,6 +15,7 @@ mod mailbox;
 mod messages;
 mod presence;
 mod principal;
+mod sent;
 mod stream;
 #[cfg(test)]
 mod tests;

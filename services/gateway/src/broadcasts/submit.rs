@@ -15,13 +15,13 @@ use serde_json::json;
 use super::body::summary;
 use crate::app::App;
 use crate::auth::Caller;
-use crate::directory::{Author, audit};
 use crate::edge::answer;
 use crate::edge::body::{self, read_json};
 use crate::edge::errors::Refusal;
 use crate::edge::headers::idempotency_key;
 use crate::messages::limits;
 use crate::principal::Role;
+use crate::sent::Sent;
 
 /// Checks what needs no row, and hands on what was written byte for byte.
 pub(super) async fn handle(
@@ -51,20 +51,14 @@ pub(super) async fn handle(
         .ask(async || app.lifecycle.clone().submit_broadcast(request.clone()).await)
         .await?;
     let broadcast = reply.broadcast.ok_or_else(Problem::internal)?;
-    // After it was taken, under the id it has: a call that is made again makes up for one that failed here.
-    let author = Author {
-        actor: broadcast.author.clone(),
+    let sent = Sent {
+        account: human.account.clone(),
+        author: broadcast.author.clone(),
+        action: "broadcast.send",
+        id: broadcast.broadcast_id.clone(),
+        detail: json!({"recipients": broadcast.recipients}),
     };
-    let detail = json!({"recipients": broadcast.recipients});
-    audit::note_made(
-        &app.pool,
-        &author,
-        &human.account,
-        "broadcast.send",
-        &broadcast.broadcast_id,
-        &detail,
-    )
-    .await?;
+    sent.note(&app).await;
     let body = format!("{{\"broadcast\":{{{}}}}}", summary(&broadcast)?);
     Ok(answer::json_text(StatusCode::ACCEPTED, body))
 }

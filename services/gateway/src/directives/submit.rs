@@ -10,6 +10,7 @@ use hub_platform::cpu;
 use hub_proto::lifecycle::{Directive, SubmitDirectiveRequest};
 use ma2h::directive::Draft;
 use ma2h::error::Problem;
+use serde_json::json;
 
 use super::track;
 use crate::app::App;
@@ -21,6 +22,7 @@ use crate::edge::headers::idempotency_key;
 use crate::messages::limits;
 use crate::presence;
 use crate::principal::{Principal, Role};
+use crate::sent::Sent;
 
 pub(super) async fn handle(
     State(app): State<Arc<App>>,
@@ -58,7 +60,16 @@ pub(crate) async fn submit(
     let reply = app
         .ask(async || app.lifecycle.clone().submit_directive(request.clone()).await)
         .await?;
-    reply.directive.ok_or_else(Problem::internal)
+    let directive = reply.directive.ok_or_else(Problem::internal)?;
+    let sent = Sent {
+        account: human.account.clone(),
+        author: author.actor(),
+        action: "directive.send",
+        id: directive.directive_id.clone(),
+        detail: json!({"to": format!("agent:{}", directive.agent)}),
+    };
+    sent.note(app).await;
+    Ok(directive)
 }
 
 /// Whether it is a directive within the limits.

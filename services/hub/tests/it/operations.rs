@@ -4,7 +4,7 @@ use http::Method;
 use hub_testkit::{Answer, Human, Reply, TestHub, eventually};
 use serde_json::{Value, json};
 
-use crate::stage::Stage;
+use crate::stage::{AGENT, Stage};
 
 async fn keyed(human: &Human, path: &str, key: &str, body: &Value) -> Reply {
     let request = human
@@ -99,6 +99,39 @@ async fn a_push_is_put_back_once_for_a_key() {
     }
     // One attempt for each time that it was put back.
     assert_eq!(stage.sink.received().len() as u64, generation);
+}
+
+/// What is on its way is not refused because it could not be written down: without a key it would be sent twice.
+#[tokio::test]
+async fn what_was_sent_is_told_and_written_down_later() {
+    let stage = Stage::in_process().await;
+    let database = stage.hub.database().connect().await;
+    let away = "ALTER TABLE directory.audit RENAME TO audit_away";
+    database.batch_execute(away).await.unwrap();
+    let to = format!("agent:{AGENT}");
+    let directive = json!({"to": to, "title": "Stop"});
+    let broadcast = json!({"to": [to], "title": "Stop"});
+    let directive = stage.alice.post("/v1/directives", &directive).await.expect(201);
+    let broadcast = stage.alice.post("/v1/broadcasts", &broadcast).await.expect(202);
+    let back = "ALTER TABLE directory.audit_away RENAME TO audit";
+    database.batch_execute(back).await.unwrap();
+
+    let path = stage.account.path("/audit?limit=100");
+    for (action, id) in [
+        ("directive.send", &directive["directive"]["id"]),
+        ("broadcast.send", &broadcast["broadcast"]["id"]),
+    ] {
+        let event = eventually("it to be written down", || async {
+            let audit = stage.account.admin().get(&path).await.expect(200);
+            let events = audit["events"].as_array().unwrap();
+            events.iter().find(|event| event["target"] == *id).cloned()
+        })
+        .await;
+        assert_eq!(
+            (&event["action"], &event["actor"]),
+            (&json!(action), &json!("human:alice"))
+        );
+    }
 }
 
 /// Waits until a push is given up that has been put back so often; the generation of its last attempt.
