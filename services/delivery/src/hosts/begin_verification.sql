@@ -1,5 +1,5 @@
--- Reads a host and, where its challenge is yet to be found, charges its account for the look that is to come: `affordable` unless that account
--- has spent what a minute allows ($4) since its minute began. No row: no such host.
+-- Reads a host and, where its challenge is yet to be found, charges its account for the look that is to come: `affordable`
+-- unless that account has spent what a minute allows ($4) since its minute began. No row: no such host.
 -- Locks the account's budget. Indexes: callback_hosts_pkey, verification_budgets_pkey.
 WITH host AS MATERIALIZED (
     SELECT host, method, status, challenge, is_rechallenged

@@ -1,6 +1,6 @@
--- What a batch of pushes needs to be sent: whether its host is verified now, or registered (§9.4) and how its health is, the secret in
--- force behind its reference, and its agent's entry key. What has no agent is the account's own. One row for each push, in
--- their order. Reads only.
+-- What a batch of pushes needs to be sent: whether its host is registered, and verified now (§9.4), and how its health is,
+-- the secret in force behind its reference, and its agent's entry key. What has no agent is the account's own. One row for
+-- each push, in their order. Reads only.
 -- Indexes: callback_hosts_pkey, host_health_pkey, secrets_one_of_each_status, entry_keys_pkey.
 SELECT
     coalesce(host.status = 'verified', false) AS host_verified,

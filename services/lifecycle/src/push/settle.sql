@@ -2,8 +2,8 @@
 --
 -- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
 -- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back. A probe that
--- failed is kept as an attempt, and counted as one that counts toward no cap; nor does its time, and the pause after it. A directive that was delivered is so by one more
--- delivery, as by a drain's; it stays where it is in its mailbox.
+-- failed is kept as an attempt, and counted as one that counts toward no cap; nor does its time, and the pause after it. A
+-- directive that was delivered is so by one more delivery, as by a drain's; it stays where it is in its mailbox.
 --
 -- Locks: the pushes, by account and id; then, of those delivered, the entries by account and id, and the messages, which
 -- nobody locks before their pushes. Indexes: the primary keys of pushes, push_attempts, entries, messages.
