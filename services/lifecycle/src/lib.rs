@@ -87,6 +87,7 @@ pub fn migrations() -> TierMigrations {
                 "V10__broadcasts",
                 include_str!("../migrations/V10__broadcasts.sql"),
             ),
+            ("V15__claims", include_str!("../migrations/V15__claims.sql")),
             (
                 "V16__redelivered_at",
                 include_str!("../migrations/V16__redelivered_at.sql"),

@@ -132,6 +132,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&broadcasts::BACKLOG),
             entry(&broadcasts::PURGE),
             entry(&mailbox::CLAIM),
+            entry(&mailbox::END_CLAIM),
             entry(&mailbox::UNCLAIM),
             entry(&mailbox::ACK),
             entry(&mailbox::FILLED),
@@ -141,6 +142,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&mailbox::CLOSE),
             entry(&mailbox::EMPTY),
             entry(&mailbox::PURGE),
+            entry(&mailbox::PURGE_CLAIMS),
         ]
     }
 }

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use hub_platform::backoff::Backoff;
 use hub_proto::delivery::{DrainRequest, DrainedEntry};
 use hub_proto::lifecycle::UnclaimEntriesRequest;
 use ma2h::error::Problem;
+use tokio::time::Instant;
 use tracing::Instrument;
 
 use crate::app::App;
@@ -13,6 +15,13 @@ use crate::edge::budget::{Holder, Room};
 use crate::edge::errors::Refusal;
 use crate::edge::large::LARGE_BYTES;
 use crate::principal::Agent;
+
+/// For how long it is tried to put entries back. What is not put back by then is visible again when its window is over, and
+/// counts as delivered.
+const PUT_BACK_FOR: Duration = Duration::from_mins(2);
+/// Pauses between tries.
+const FIRST_DELAY: Duration = Duration::from_millis(100);
+const MAX_DELAY: Duration = Duration::from_secs(5);
 
 /// What an answer takes while it is made, beside what it is made of.
 const COPIES: usize = 2;
@@ -47,14 +56,24 @@ impl Drop for Claim {
             return;
         }
         let (app, request) = (self.app.clone(), self.request.clone());
-        let unclaim = async move {
-            let unclaimed = async || app.lifecycle.clone().unclaim_entries(request.clone()).await;
-            if let Err(problem) = app.ask(unclaimed).await {
-                // They are visible again once their window is over.
-                tracing::warn!(%problem, "entries that could not be handed over are still claimed");
-            }
+        self.app.shutdown.spawn(put_back(app, request).in_current_span());
+    }
+}
+
+/// Ends a claim, however late what it asked for may still come, and takes back what it holds.
+async fn put_back(app: Arc<App>, request: UnclaimEntriesRequest) {
+    let until = Instant::now() + PUT_BACK_FOR;
+    let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
+    loop {
+        let unclaimed = async || app.lifecycle.clone().unclaim_entries(request.clone()).await;
+        let Err(problem) = app.ask(unclaimed).await else {
+            return;
         };
-        self.app.shutdown.spawn(unclaim.in_current_span());
+        if Instant::now() >= until || app.shutdown.is_triggered() {
+            tracing::warn!(%problem, "entries that could not be handed over are still claimed");
+            return;
+        }
+        backoff.wait().await;
     }
 }
 
@@ -94,6 +113,7 @@ async fn run(app: Arc<App>, agent: Agent, max: u32) -> Result<Taken, Refusal> {
     let reply = app
         .ask(async || app.delivery.clone().drain(request.clone()).await)
         .await?;
+    // A claim takes once, and this is all that it holds, whichever call of it was answered.
     claim.is_settled = reply.entries.is_empty();
     let bytes: usize = reply.entries.iter().map(|entry| entry.item.len()).sum();
     let room = if bytes > LARGE_BYTES {

@@ -1,18 +1,26 @@
--- Puts a directive into its addressee's mailbox: the key first, then its two rows, all or nothing (design rules 3, 4); and owes
--- a push of it where the addressee has a webhook (§8.7).
+-- Puts a directive into its addressee's mailbox: the key first, then its two rows, all or nothing (design rules 3, 4); and
+-- owes a push of it where the addressee has a webhook (§8.7).
 --
--- Decides: whether the addressee is an agent of the account, `expires_at` lies ahead and the mailbox has room (the
--- account's limit beneath the deployment's, $13), by this statement's clock and sight; whether the key is free, or its time over. Where any of that fails
--- nothing is written. `directive` null with all others true: the key or the directive is there already. The envelope gets
--- this statement's time between its two parts. Without an `expires_at` it is dropped when its retention of $8 seconds ends.
+-- Decides: whether the addressee is an agent of the account, `expires_at` lies ahead and the mailbox has room (the account's
+-- limit beneath the deployment's, $13), by this statement's clock and sight; whether the key is free, or its time over. Room
+-- is taken by what a drain may yet be given of the lane that directives lie in: neither by what can only be acknowledged any
+-- more, nor by what lay there when the mailbox was closed. Where any of that fails nothing is written. `directive` null with
+-- all others true: the key or the directive is there already. The envelope gets this statement's time between its two parts.
+-- Without an `expires_at` it is dropped when its retention of $8 seconds ends.
 --
--- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for.
--- Indexes: entries_waiting, the primary keys of directory.agents, directory.accounts, human_keys, directives, entries, pushes,
+-- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for. Indexes: entries_waiting, the
+-- primary keys of directory.agents, directory.accounts, closed_mailboxes, human_keys, directives, entries, pushes,
 -- delivery.webhooks, delivery.callback_hosts.
 WITH depth AS MATERIALIZED (
     SELECT least(nullif(known.inbox_depth, 0), $13::bigint) AS entries_max
     FROM (VALUES ($1)) AS asked (account)
     LEFT JOIN directory.accounts_v1 AS known ON asked.account = known.account
+),
+
+closed AS MATERIALIZED (
+    SELECT coalesce(max(mailbox.closed_at), '-infinity') AS closed_at
+    FROM lifecycle.closed_mailboxes AS mailbox
+    WHERE mailbox.account = $1 AND mailbox.agent = $3
 ),
 
 world AS MATERIALIZED (
@@ -27,7 +35,14 @@ world AS MATERIALIZED (
         OR NOT EXISTS (
             SELECT 1
             FROM lifecycle.entries AS entry
-            WHERE entry.account = $1 AND entry.agent = $3 AND entry.ended_at IS NULL
+            WHERE
+                entry.account = $1
+                AND entry.agent = $3
+                AND entry.lane = 'everyone'
+                AND entry.ended_at IS NULL
+                AND entry.visible_at > (SELECT closed.closed_at FROM closed)
+                AND entry.visible_at < 'infinity'
+                AND entry.enqueued_at > (SELECT closed.closed_at FROM closed)
             OFFSET (SELECT greatest(depth.entries_max - 1, 0) FROM depth)
             LIMIT 1
         ) AS has_room

@@ -10,7 +10,7 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::{CLAIM, DELIVERED, UNCLAIM, lanes};
+use super::{CLAIM, DELIVERED, END_CLAIM, QUEUED, UNCLAIM, lanes};
 use crate::error::Error;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
@@ -19,9 +19,9 @@ use crate::tier::{Tier, bigint};
 const CLAIM_PREFIX: &str = "clm";
 /// Bytes of content of one answer (design rule 15); at least one entry is given.
 const ANSWER_BYTES_MAX: i64 = 4 * 1024 * 1024;
-/// Claims of one drain. Each further one follows on entries that were overdue and are ended now; what is left then is ended
-/// by the sweep.
-const CLAIMS_MAX: usize = 4;
+/// Tries of one claim. The second follows on another of the same id, which was under way and has come first: what that one
+/// took is told then.
+const TRIES_MAX: usize = 2;
 
 /// What one claim came to.
 #[derive(Default)]
@@ -29,7 +29,8 @@ struct Claimed {
     reply: ClaimEntriesReply,
     /// Kind and id of what is delivered for the first time.
     first: Vec<(String, String)>,
-    overdue: Vec<String>,
+    /// Whether the claim became known meanwhile, and is to be asked for again.
+    contended: bool,
 }
 
 impl Tier {
@@ -43,14 +44,9 @@ impl Tier {
             return Err(Problem::validation("max: expected at least 1").into());
         }
         let mut claimed = Claimed::default();
-        for _ in 0..CLAIMS_MAX {
+        for _ in 0..TRIES_MAX {
             claimed = db::retry(|| self.claim_once(&request)).await?;
-            if claimed.overdue.is_empty() {
-                break;
-            }
-            let overdue: Vec<&str> = claimed.overdue.iter().map(String::as_str).collect();
-            self.end_overdue(&request.account, &overdue).await?;
-            if !claimed.reply.entries.is_empty() {
+            if !claimed.contended {
                 break;
             }
         }
@@ -83,7 +79,7 @@ impl Tier {
         Ok(claimed)
     }
 
-    /// Takes back what could not be handed over.
+    /// Takes back what could not be handed over: those named, or all, and then the claim has ended for good.
     pub(crate) async fn unclaim_entries(
         &self,
         request: UnclaimEntriesRequest,
@@ -95,6 +91,9 @@ impl Tier {
             claim_id,
             entry_ids,
         } = &request;
+        if entry_ids.is_empty() {
+            db::retry(async || END_CLAIM.rows(&self.pool, &[account, claim_id]).await).await?;
+        }
         let rows = db::retry(async || {
             UNCLAIM
                 .rows(&self.pool, &[account, agent, claim_id, entry_ids])
@@ -103,7 +102,8 @@ impl Tier {
         let rows = rows.await?;
         for row in &rows {
             let (entry_id, kind, state) = unclaimed(row).during(UNCLAIM.name)?;
-            if state != DELIVERED {
+            // What is delivered still was so before; what has bounced was told then.
+            if state == QUEUED {
                 self.announce_track(account, kind, entry_id, state);
             }
         }
@@ -128,13 +128,10 @@ fn read(row: &Row, claimed: &mut Claimed) -> Result<(), tokio_postgres::Error> {
     let visible_in_ms: Option<i64> = row.try_get("visible_in_ms")?;
     claimed.reply.now = Some(hub_proto::stamp(now));
     claimed.reply.visible_in_ms = visible_in_ms.map(|ms| u64::try_from(ms).unwrap_or_default());
+    claimed.contended = row.try_get("contended")?;
     let Some(entry_id) = row.try_get::<_, Option<String>>("entry_id")? else {
         return Ok(());
     };
-    if row.try_get("overdue")? {
-        claimed.overdue.push(entry_id);
-        return Ok(());
-    }
     let kind: String = row.try_get("kind")?;
     if row.try_get("is_first")? {
         claimed.first.push((kind.clone(), entry_id.clone()));

@@ -1,12 +1,14 @@
 -- Ends a chunk of what lies in closed mailboxes: it has bounced, from where it was. A directive whose first delivery is being
--- attempted by a push is left alone: the outcome says where it was. A mark stays for a minute beyond what it is needed for: an
--- entry that was being written when the mailbox was closed is found by it. Looks $2 milliseconds back, more than that minute.
+-- attempted by a push is left alone, until the outcome says where it was, or none has come for long. The drain that has one
+-- keeps its claim, and corrects where it was if it could not hand it over (design rule 9). A mark stays for a minute beyond
+-- what it is needed for: an entry that was being written when the mailbox was closed is found by it. Looks $2 milliseconds
+-- back, more than that minute.
 --
 -- What is held is found again by where it is, which is settled meanwhile: a plan made while nothing seems to wait would
 -- otherwise go through all that an old snapshot keeps of it.
 --
--- Locks: the marks, then the entries; those that others hold are passed over, so that replicas share the work.
--- Indexes: closed_mailboxes_oldest, entries_waiting, the primary keys of closed_mailboxes, entries, pushes.
+-- Locks: the marks, then the entries; those that others hold are passed over, so that replicas share the work. Indexes:
+-- closed_mailboxes_oldest, entries_waiting, the primary keys of closed_mailboxes, entries, pushes, push_attempts.
 WITH closed AS MATERIALIZED (
     SELECT mailbox.ctid AS place, mailbox.account, mailbox.agent, mailbox.closed_at
     FROM lifecycle.closed_mailboxes AS mailbox
@@ -31,13 +33,11 @@ lying AS MATERIALIZED (
                 waiting.state = 'queued'
                 AND EXISTS (
                     SELECT 1
-                    FROM lifecycle.pushes AS push
+                    FROM lifecycle.unsettled_directives AS push
                     WHERE
                         push.account = waiting.account
                         AND push.message_id = waiting.entry_id
-                        AND push.kind = 'directive'
-                        AND push.state = 'due'
-                        AND push.claim_until >= statement_timestamp()
+                        AND greatest(push.claim_until, closed.closed_at) > statement_timestamp() - interval '90 seconds'
                 )
             )
         LIMIT $1
@@ -52,8 +52,7 @@ bounced AS (
         state = 'bounced',
         prior = entry.state,
         ended_at = statement_timestamp(),
-        visible_at = 'infinity',
-        claim_id = NULL
+        visible_at = 'infinity'
     FROM lying
     WHERE entry.ctid = lying.place
     RETURNING entry.account, entry.entry_id, entry.kind, entry.state

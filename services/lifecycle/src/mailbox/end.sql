@@ -2,9 +2,12 @@
 -- statement: the sweep, a drain, a read (design rule 2).
 --
 -- Decides, by this statement's clock: past its `drops_at` an entry that no drain had has expired; one that a drain had is
--- given to nobody any more, and can be acknowledged until its `kept_until`, past which it has bounced: seen, then orphaned.
+-- given to nobody any more, and can be acknowledged until its `kept_until`, past which it has bounced: seen, then orphaned. An
+-- entry whose push was begun, and came to no outcome yet, is left alone for a while: should the webhook have taken it, it was
+-- delivered in time, and `expired` means that it never was. The drain that has it keeps its claim: could it not hand it over,
+-- it takes back the delivery (design rule 9).
 --
--- Locks: the entries, by account and id. Index: the primary key of entries.
+-- Locks: the entries, by account and id. Indexes: the primary keys of entries, pushes, push_attempts.
 WITH overdue AS (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
@@ -15,6 +18,15 @@ WITH overdue AS (
         AND (
             (entry.visible_at < 'infinity' AND entry.drops_at < statement_timestamp())
             OR entry.kept_until < statement_timestamp()
+        )
+        AND NOT (
+            entry.state = 'queued'
+            AND entry.drops_at > statement_timestamp() - interval '90 seconds'
+            AND EXISTS (
+                SELECT 1
+                FROM lifecycle.unsettled_directives AS push
+                WHERE push.account = entry.account AND push.message_id = entry.entry_id
+            )
         )
     ORDER BY entry.account, entry.entry_id
     FOR UPDATE OF entry
@@ -34,8 +46,7 @@ moved AS (
         ended_at = CASE
             WHEN entry.state = 'queued' OR entry.kept_until < statement_timestamp() THEN statement_timestamp()
         END,
-        visible_at = 'infinity',
-        claim_id = NULL
+        visible_at = 'infinity'
     FROM overdue
     WHERE entry.account = overdue.account AND entry.entry_id = overdue.entry_id
     RETURNING entry.account, entry.entry_id, entry.kind, entry.state, entry.ended_at IS NOT NULL AS ended

@@ -1,11 +1,16 @@
 -- Of many mailboxes, each for a drain that names $3 as its session or null, those with something to give now. Whoever waits
--- drains then, and that claim decides.
+-- drains then, and that claim decides. What lay in a mailbox when it was closed, and what is overdue, is given to nobody.
 --
 -- Sent unprepared, so that it is planned with its values. Each mailbox is named with its account (design rule 7).
 --
--- Locks: none. Index: entries_waiting.
+-- Locks: none. Indexes: entries_waiting, the primary key of closed_mailboxes.
 SELECT asked.account, asked.agent, asked.session
 FROM unnest($1::text[], $2::text[], $3::text[]) AS asked (account, agent, session)
+CROSS JOIN LATERAL (
+    SELECT coalesce(max(mailbox.closed_at), '-infinity') AS closed_at
+    FROM lifecycle.closed_mailboxes AS mailbox
+    WHERE mailbox.account = asked.account AND mailbox.agent = asked.agent
+) AS closed
 WHERE EXISTS (
     SELECT 1
     FROM (
@@ -19,7 +24,10 @@ WHERE EXISTS (
             AND entry.agent = asked.agent
             AND entry.lane = shown.lane
             AND entry.ended_at IS NULL
+            AND entry.visible_at > closed.closed_at
             AND entry.visible_at <= statement_timestamp()
+            AND entry.enqueued_at > closed.closed_at
+            AND entry.drops_at >= statement_timestamp()
         LIMIT 1
     ) AS waiting
 )

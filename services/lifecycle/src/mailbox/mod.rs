@@ -17,6 +17,10 @@ pub(crate) const CLAIM: Statement = Statement {
     name: "claim entries",
     sql: include_str!("claim.sql"),
 };
+pub(crate) const END_CLAIM: Statement = Statement {
+    name: "end claim",
+    sql: include_str!("end_claim.sql"),
+};
 pub(crate) const UNCLAIM: Statement = Statement {
     name: "unclaim entries",
     sql: include_str!("unclaim.sql"),
@@ -52,6 +56,10 @@ pub(crate) const EMPTY: Statement = Statement {
 pub(crate) const PURGE: Statement = Statement {
     name: "purge directives",
     sql: include_str!("purge.sql"),
+};
+pub(crate) const PURGE_CLAIMS: Statement = Statement {
+    name: "purge claims",
+    sql: include_str!("purge_claims.sql"),
 };
 
 /// What a track says before any drain.

@@ -1,8 +1,9 @@
 -- Takes a chunk of entries whose time is over for the sweep, for the length of its transaction: those to be dropped,
--- whichever came due first, and those that were delivered and never acknowledged. Looks $2 milliseconds back.
+-- whichever came due first, and those that were delivered and never acknowledged. Not those that the end leaves alone, for an
+-- outcome of their push is to come. Looks $2 milliseconds back.
 --
 -- Locks: the entries; those that others hold are passed over, so that replicas share the work and none waits.
--- Indexes: entries_dropping, entries_orphaned.
+-- Indexes: entries_dropping, entries_orphaned, the primary keys of pushes, push_attempts.
 WITH dropping AS MATERIALIZED (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
@@ -11,6 +12,15 @@ WITH dropping AS MATERIALIZED (
         AND entry.visible_at < 'infinity'
         AND entry.drops_at < statement_timestamp()
         AND entry.drops_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
+        AND NOT (
+            entry.state = 'queued'
+            AND entry.drops_at > statement_timestamp() - interval '90 seconds'
+            AND EXISTS (
+                SELECT 1
+                FROM lifecycle.unsettled_directives AS push
+                WHERE push.account = entry.account AND push.message_id = entry.entry_id
+            )
+        )
     ORDER BY entry.drops_at
     LIMIT $1
     FOR UPDATE SKIP LOCKED

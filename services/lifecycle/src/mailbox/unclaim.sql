@@ -1,7 +1,9 @@
 -- Takes back a claim whose entries could not be handed over, and the stamp of a first delivery with it (design rule 9).
 --
 -- Decides: the claim still holds them. Without names ($4 empty) all of it is visible again at once, a first delivery in its
--- old place; those named stay out of sight until their window is over.
+-- old place; those named stay out of sight until their window is over. What has bounced meanwhile stays so, from where it
+-- was: of a first delivery that is the queue. What the sweep took out of sight meanwhile was never delivered, and is put back
+-- where it was: it has expired.
 --
 -- Locks: the entries, by id. Indexes: entries_claimed, the primary key of entries.
 WITH held AS (
@@ -11,7 +13,6 @@ WITH held AS (
         entry.account = $1
         AND entry.agent = $2
         AND entry.claim_id = $3
-        AND entry.ended_at IS NULL
         AND (cardinality($4::text[]) = 0 OR entry.entry_id = ANY($4::text[]))
     ORDER BY entry.entry_id
     FOR UPDATE
@@ -19,11 +20,15 @@ WITH held AS (
 
 UPDATE lifecycle.entries AS entry
 SET
-    state = CASE WHEN entry.deliveries > 1 THEN 'delivered' ELSE 'queued' END,
+    state = CASE WHEN entry.ended_at IS NOT NULL OR entry.deliveries > 1 THEN entry.state ELSE 'queued' END,
+    prior = CASE WHEN entry.ended_at IS NOT NULL AND entry.deliveries = 1 THEN 'queued' ELSE entry.prior END,
     delivered_at = CASE WHEN entry.deliveries > 1 THEN entry.delivered_at END,
     deliveries = entry.deliveries - 1,
     visible_at = CASE
-        WHEN cardinality($4::text[]) > 0 OR entry.visible_at = 'infinity' THEN entry.visible_at
+        WHEN entry.ended_at IS NOT NULL THEN entry.visible_at
+        WHEN entry.visible_at = 'infinity' THEN
+            CASE WHEN entry.deliveries > 1 THEN entry.visible_at ELSE entry.enqueued_at END
+        WHEN cardinality($4::text[]) > 0 THEN entry.visible_at
         WHEN entry.deliveries > 1 THEN statement_timestamp()
         ELSE entry.enqueued_at
     END,
