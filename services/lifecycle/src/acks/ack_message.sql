@@ -1,11 +1,11 @@
 -- Acknowledges the Response to a message (§14.3): the first acknowledgement stands. Where the account has a webhook for
 -- acknowledgements, a push of it as $8 is owed from now on (§14.4).
 --
--- Decides: the message has ended, the caller submitted it, the resolution is the one that is meant ($7; null for
--- whichever), and its Response reached the agent: by the track, or because a push of it is being attempted this moment, of
--- which the acknowledgement is then the evidence (design rule 9). Where it names the resolution, which the Response
--- tells, any attempt that was begun is: whatever became of it, its answer may have been late or lost. No row: the caller
--- looks why.
+-- Decides: the message has ended, the caller submitted it, the resolution is the one that is meant ($7; null for whichever),
+-- and its Response reached the agent: by the track, or because a push of it is being attempted this moment, of which the
+-- acknowledgement is then the evidence (design rule 9); also an attempt that a redelivery has replaced. Where it names the
+-- resolution, which the Response tells, any attempt that was begun is: whatever became of it, its answer may have been late or
+-- lost. No row: the caller looks why.
 --
 -- Locks: the message. Indexes: the primary keys of messages, pushes, acks, delivery.webhooks, delivery.callback_hosts.
 WITH acked AS (
@@ -31,6 +31,7 @@ WITH acked AS (
                         AND push.message_id = message.message_id
                         AND (
                             (push.state = 'due' AND push.claim_until >= statement_timestamp())
+                            OR push.replaced_until >= statement_timestamp()
                             OR ($7::text IS NOT NULL AND (push.attempts > 0 OR push.generation > 1))
                         )
                 )

@@ -1,8 +1,9 @@
 -- Puts pushes back on the queue: due now, as a new generation with a fresh budget of attempts (§8.3, design rule 5).
 --
 -- Decides: the push was given up; or, where one is asked for by its message ($4), it is in whichever state but expired,
--- also under a claim, whose outcome then matches nothing. The same call ($3) made before, less than $7 seconds ago, its
--- reply lost, changes nothing and is told the same.
+-- also under a claim, whose outcome then matches nothing: until when its attempt may be under way is kept, for an
+-- acknowledgement that the attempt's receiver makes. The same call ($3) made before, less than $7 seconds ago, its reply
+-- lost, changes nothing and is told the same.
 --
 -- Locks: the pushes, by account and id. Index: the primary key of pushes.
 WITH asked AS (
@@ -44,6 +45,7 @@ renewed AS (
         due_at = statement_timestamp() + $5::bigint * interval '1 millisecond',
         claim_id = NULL,
         claim_until = NULL,
+        replaced_until = greatest(push.claim_until, push.replaced_until),
         redelivery_id = $3,
         redelivered_at = statement_timestamp(),
         traceparent = $6
