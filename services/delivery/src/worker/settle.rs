@@ -1,4 +1,4 @@
-//! Records how attempts went, a few at a time, for as long as the claim holds.
+//! Records how attempts went, a few at a time, for as long as the claim holds; that a push was delivered, for longer.
 
 use std::time::Duration;
 
@@ -6,7 +6,7 @@ use hub_platform::backoff::Backoff;
 use hub_platform::config::Peers;
 use hub_platform::grpc;
 use hub_platform::shutdown::Shutdown;
-use hub_proto::lifecycle::{SettlePushesRequest, Settlement};
+use hub_proto::lifecycle::{PushResult, SettlePushesRequest, Settlement};
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
@@ -16,6 +16,9 @@ use crate::health::Health;
 
 /// How long outcomes are gathered before they are recorded together.
 const GATHER_MAX: Duration = Duration::from_millis(50);
+/// How long after its claim has run out an outcome is still tried to be recorded that is evidence of a delivery. For longer
+/// than this a directive whose outcome is not known does not expire (`mailbox/end.sql`).
+const EVIDENCE_MAX: Duration = Duration::from_mins(1);
 /// How long a worker that was asked to stop goes on trying to record an outcome.
 const STOPPING_MAX: Duration = Duration::from_secs(5);
 /// Pauses between tries.
@@ -79,13 +82,34 @@ impl Settler {
         gathered
     }
 
-    /// Records outcomes, trying again while lifecycle is away. When the claim has run out they would change nothing.
+    /// Records outcomes, trying again while lifecycle is away. When the claim has run out they would change nothing, but for
+    /// deliveries: these are evidence, and are tried for a while longer.
     pub(super) async fn settle(&self, claim_id: &str, claim_ends: Instant, settlements: Vec<Settlement>) {
-        let count = settlements.len();
-        let request = SettlePushesRequest {
+        let request = |settlements| SettlePushesRequest {
             claim_id: claim_id.to_owned(),
             settlements,
         };
+        let all = request(settlements);
+        if self.settle_until(claim_ends, &all).await {
+            return;
+        }
+        let (evidence, others): (Vec<_>, Vec<_>) = all
+            .settlements
+            .into_iter()
+            .partition(|settlement| settlement.result() == PushResult::Delivered);
+        give_up(claim_id, others.len());
+        let evidence = request(evidence);
+        let is_recorded = evidence.settlements.is_empty()
+            || (!self.shutdown.is_triggered()
+                && self.settle_until(claim_ends + EVIDENCE_MAX, &evidence).await);
+        if !is_recorded {
+            give_up(claim_id, evidence.settlements.len());
+        }
+    }
+
+    /// Whether the outcomes were recorded by then.
+    async fn settle_until(&self, end: Instant, request: &SettlePushesRequest) -> bool {
+        let claim_id = &request.claim_id;
         let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
         let recording = async {
             loop {
@@ -105,12 +129,14 @@ impl Settler {
         };
         tokio::select! {
             settled = recording => {
+                let count = request.settlements.len();
                 if (settled as usize) < count {
                     tracing::info!(claim_id, settled, count, "some outcomes came after their claim");
                 }
+                true
             }
-            () = tokio::time::sleep_until(claim_ends) => give_up(claim_id, count),
-            () = self.stopped() => give_up(claim_id, count),
+            () = tokio::time::sleep_until(end) => false,
+            () = self.stopped() => false,
         }
     }
 
@@ -121,6 +147,9 @@ impl Settler {
 }
 
 fn give_up(claim_id: &str, count: usize) {
+    if count == 0 {
+        return;
+    }
     metrics::record_unsettled(count);
     tracing::warn!(
         claim_id,

@@ -5,7 +5,8 @@
 --
 -- Sent unprepared, so that it is planned with its values. `overdue` as in the reading of one.
 --
--- Locks: none. Indexes: the primary keys of directives, entries, acks; directives_by_agent where one agent's are asked for.
+-- Locks: none. Indexes: the primary keys of directives, entries, acks, pushes, push_attempts; directives_by_agent where one
+-- agent's are asked for.
 WITH known AS MATERIALIZED (
     SELECT directive.account, directive.directive_id
     FROM lifecycle.directives AS directive
@@ -28,7 +29,16 @@ tracked AS (
         entry.content_bytes,
         entry.ended_at IS NULL
         AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END
-        < statement_timestamp() AS overdue
+        < statement_timestamp()
+        AND NOT (
+            entry.state = 'queued'
+            AND entry.drops_at > statement_timestamp() - interval '90 seconds'
+            AND EXISTS (
+                SELECT 1
+                FROM lifecycle.unsettled_directives AS push
+                WHERE push.account = entry.account AND push.message_id = entry.entry_id
+            )
+        ) AS overdue
     FROM known
     INNER JOIN lifecycle.entries AS entry
         ON known.account = entry.account AND known.directive_id = entry.entry_id

@@ -1,6 +1,7 @@
--- Reads one directive with its track. `overdue`: its entry is to be ended before anyone is told of it (design rule 2).
+-- Reads one directive with its track. `overdue`: its entry is to be ended before anyone is told of it (design rule 2). It is
+-- not while an outcome of its push is to come: where it is, nobody knows better yet.
 --
--- Locks: none. Indexes: the primary keys of directives, entries, acks.
+-- Locks: none. Indexes: the primary keys of directives, entries, acks, pushes, push_attempts.
 SELECT
     directive.directive_id,
     directive.agent,
@@ -10,7 +11,16 @@ SELECT
     entry.prior,
     entry.ended_at,
     entry.ended_at IS NULL
-    AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp() AS overdue,
+    AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp()
+    AND NOT (
+        entry.state = 'queued'
+        AND entry.drops_at > statement_timestamp() - interval '90 seconds'
+        AND EXISTS (
+            SELECT 1
+            FROM lifecycle.unsettled_directives AS push
+            WHERE push.account = entry.account AND push.message_id = entry.entry_id
+        )
+    ) AS overdue,
     ack.in_reply_to,
     ack.ma2h_version AS ack_version,
     ack.by AS acked_by,

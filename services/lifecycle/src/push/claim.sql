@@ -17,6 +17,9 @@
 --
 -- Where a directive or an acknowledgement goes is asked anew at each claim.
 --
+-- A claim whose caller has gone runs out, and its pushes are tried again. An attempt of each was counted that was not made:
+-- told from one that was made and died with its worker it cannot be, and to count it tries a push once too seldom, not for ever.
+--
 -- Locks: the pushes, by account and id; those that others hold are passed over.
 -- Indexes: acks_pushed; the primary keys of pushes, push_attempts, messages, envelopes, directives, entries, closed_mailboxes,
 -- delivery.webhooks, delivery.callback_hosts, delivery.host_health.

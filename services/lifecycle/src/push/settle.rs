@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use hub_platform::db::{self, During};
 use hub_platform::ids;
 use hub_platform::nats::WakeKind;
-use hub_proto::lifecycle::{SettlePushesReply, SettlePushesRequest, Settlement};
+use hub_proto::lifecycle::{PushResult, SettlePushesReply, SettlePushesRequest, Settlement};
 use ma2h::error::Problem;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
@@ -35,7 +35,7 @@ struct Outcomes<'a> {
 }
 
 /// What is known of a push under a claim.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Claimed {
     elapsed_ms: u64,
     probes: u32,
@@ -68,7 +68,7 @@ impl<'a> Outcomes<'a> {
 }
 
 impl Tier {
-    /// Settles claimed pushes; those whose claim has passed to another change nothing.
+    /// Settles claimed pushes. Where the claim has passed to another, nothing but a delivery changes anything.
     pub(crate) async fn settle_pushes(
         &self,
         request: SettlePushesRequest,
@@ -125,7 +125,7 @@ impl Tier {
         Ok(u32::try_from(rows.len()).unwrap_or(u32::MAX))
     }
 
-    /// What comes of those that the claim still holds.
+    /// What comes of those that the claim still holds, and of what was delivered under it.
     async fn decide<'a>(
         &self,
         claim_id: &str,
@@ -147,8 +147,11 @@ impl Tier {
         let mut outcomes = Outcomes::default();
         for settlement in settlements {
             let key = (settlement.account.as_str(), settlement.message_id.as_str());
-            let Some(claimed) = claimed.get(&key).copied() else {
-                continue;
+            let claimed = match claimed.get(&key) {
+                Some(claimed) => *claimed,
+                // Evidence, whoever has the claim by now; the statement says whether it still changes anything.
+                None if settlement.result() == PushResult::Delivered => Claimed::default(),
+                None => continue,
             };
             let ended = Ended {
                 result: settlement.result(),

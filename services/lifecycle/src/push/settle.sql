@@ -1,8 +1,10 @@
 -- Settles claimed pushes: attempt, obligation and the message's response track in one statement (design rule 5).
 --
--- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too
--- late matches nothing and changes nothing. A deferred push was not attempted, so its attempt is taken back. A probe that
--- failed is kept as an attempt, and counted as one that counts toward no cap; nor does its time, and the pause after it. A
+-- Decides: the claim, the generation and the attempt are still the ones that were given out. An outcome that comes too late
+-- matches nothing and changes nothing, but one: that it was delivered is evidence however late it comes, of any attempt of
+-- this generation, and ends the push whoever has claimed it meanwhile (design rule 9). A deferred push was not attempted, so
+-- its attempt is taken back. A probe that failed is kept as an attempt, and counted as one that counts toward no cap; nor
+-- does its time, and the pause after it. A
 -- directive that was delivered is so by one more delivery, as by a drain's; it stays where it is in its mailbox.
 --
 -- Locks: the pushes, by account and id; then, of those delivered, the entries by account and id, and the messages, which
@@ -31,10 +33,11 @@ held AS (
     FROM lifecycle.pushes AS push
     INNER JOIN outcome ON push.account = outcome.account AND push.message_id = outcome.message_id
     WHERE
-        push.state = 'due'
-        AND push.claim_id = $1
-        AND push.generation = outcome.generation
-        AND push.attempts = outcome.number
+        push.generation = outcome.generation
+        AND (
+            (push.state = 'due' AND push.claim_id = $1 AND push.attempts = outcome.number)
+            OR (outcome.kind = 'delivered' AND push.state NOT IN ('delivered', 'expired') AND push.attempts >= outcome.number)
+        )
     ORDER BY push.account, push.message_id
     FOR UPDATE OF push
 ),
@@ -87,6 +90,14 @@ recorded AS (
         settled.duration_ms
     FROM settled
     WHERE settled.kind <> 'deferred'
+    -- That no outcome of it came was said too early.
+    ON CONFLICT (account, message_id, generation, number) DO UPDATE
+        SET
+            at = excluded.at,
+            outcome = excluded.outcome,
+            status = excluded.status,
+            error = excluded.error,
+            duration_ms = excluded.duration_ms
 ),
 
 stamped AS (
