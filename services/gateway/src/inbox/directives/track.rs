@@ -85,10 +85,18 @@ fn steps(directive: &Heading, presence: &Presence, now: OffsetDateTime) -> Vec<S
             "Waits in the agent’s mailbox",
             waits(directive, presence, now),
         )),
-        "delivered" => steps.push(Step::ahead(
-            "Not acknowledged yet",
-            html! { p class="hint" { "Until the agent acknowledges it, it is shown to it again." } },
-        )),
+        "delivered" => {
+            // §13.3: past its time it is given to nobody any more.
+            let hint = if directive.expires_at.is_some_and(|expires_at| expires_at < now) {
+                "Its time is over, so it is not shown to the agent any more; the agent can still acknowledge it."
+            } else {
+                "Until the agent acknowledges it, it is shown to it again."
+            };
+            steps.push(Step::ahead(
+                "Not acknowledged yet",
+                html! { p class="hint" { (hint) } },
+            ));
+        }
         "acknowledged" => {
             let ack = track.ack.as_ref();
             let note = ack.and_then(|ack| ack.note.as_deref());
@@ -126,16 +134,21 @@ fn waits(directive: &Heading, presence: &Presence, now: OffsetDateTime) -> Marku
 mod tests {
     use hub_proto::Timestamp;
     use hub_proto::lifecycle::{Ack, MailboxTrack};
+    use time::OffsetDateTime;
     use time::macros::datetime;
 
     use super::{Heading, Presence, draw};
     use crate::inbox::directives::written::tests::directive;
 
     fn drawn(track: MailboxTrack) -> String {
+        drawn_at(track, datetime!(2026-06-04 19:00 UTC))
+    }
+
+    fn drawn_at(track: MailboxTrack, now: OffsetDateTime) -> String {
         let mut directive = directive("Stop", "");
         directive.track = Some(track);
         let heading = Heading::read(&directive).unwrap();
-        draw(&heading, &Presence::Unknown, datetime!(2026-06-04 19:00 UTC)).into_string()
+        draw(&heading, &Presence::Unknown, now).into_string()
     }
 
     fn at(state: &str, delivered: bool, prior: Option<&str>) -> MailboxTrack {
@@ -155,6 +168,19 @@ mod tests {
                 ..Ack::default()
             }),
         }
+    }
+
+    #[test]
+    fn what_was_given_to_the_agent_is_not_shown_again_past_its_time() {
+        let delivered = || at("delivered", true, None);
+        let (in_time, late) = (
+            drawn_at(delivered(), datetime!(2026-06-04 19:59 UTC)),
+            drawn_at(delivered(), datetime!(2026-06-04 20:01 UTC)),
+        );
+        assert!(in_time.contains("it is shown to it again"), "{in_time}");
+        assert!(late.contains("not shown to the agent any more"), "{late}");
+        assert!(late.contains("can still acknowledge it"), "{late}");
+        assert!(!late.contains("shown to it again"), "{late}");
     }
 
     #[test]
