@@ -5,6 +5,7 @@
 mod acks;
 mod announce;
 mod broadcasts;
+mod chunks;
 mod column;
 mod conclude;
 mod cursor;

@@ -42,6 +42,9 @@ const FILL: &str = "
     INSERT INTO lifecycle.closed_mailboxes (account, agent, closed_at)
     SELECT 'acme', 'gone ' || n, now() - interval '1 hour'
     FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.claims (account, claim_id, known_at)
+    SELECT 'acme', 'clm_' || n, now() - interval '2 hours'
+    FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.human_keys (account, human, key_hash, digest, made_id, expires_at)
     SELECT 'acme', 'h', sha256(n::text::bytea), sha256('d'), 'dir_' || n, now() - interval '1 hour'
     FROM generate_series(1, ROWS) AS n";
@@ -58,14 +61,15 @@ const DEAL_WITH: &str = "
     SET state = 'bounced', prior = 'delivered', ended_at = now()
     WHERE state = 'delivered';
     DELETE FROM lifecycle.closed_mailboxes;
+    DELETE FROM lifecycle.claims;
     DELETE FROM lifecycle.human_keys";
 const VACUUM: &str = "
     VACUUM ANALYZE
         lifecycle.pushes, lifecycle.messages, lifecycle.idempotency, lifecycle.entries, lifecycle.closed_mailboxes,
-        lifecycle.human_keys";
+        lifecycle.human_keys, lifecycle.claims";
 
 /// Each pass with its values: how many rows it takes, what else it is told, and how far back it looks.
-fn passes(look_back_ms: i64) -> [(&'static str, String); 8] {
+fn passes(look_back_ms: i64) -> [(&'static str, String); 9] {
     [
         ("relay pushes", format!("500, 10000, {look_back_ms}")),
         ("count owed pushes", format!("10000, {look_back_ms}")),
@@ -75,9 +79,10 @@ fn passes(look_back_ms: i64) -> [(&'static str, String); 8] {
             format!("2592000, 86400, 500, {look_back_ms}, 0"),
         ),
         ("purge keys", format!("500, 3600000, {look_back_ms}")),
-        ("take overdue entries", format!("500, {look_back_ms}")),
-        ("empty closed mailboxes", format!("500, {look_back_ms}")),
-        ("purge directives", format!("500, 2592000, {look_back_ms}")),
+        ("take overdue entries", format!("500, {look_back_ms}, 0")),
+        ("empty closed mailboxes", format!("500, {look_back_ms}, 0")),
+        ("purge directives", format!("500, 2592000, {look_back_ms}, 0")),
+        ("purge claims", format!("500, {look_back_ms}, 0")),
     ]
 }
 

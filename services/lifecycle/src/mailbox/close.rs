@@ -5,6 +5,7 @@ use hub_platform::shutdown::Shutdown;
 use hub_proto::lifecycle::{CloseMailboxesReply, CloseMailboxesRequest};
 
 use super::{CLOSE, EMPTY, Moved};
+use crate::chunks::{self, Chunk};
 use crate::error::Error;
 use crate::tier::Tier;
 
@@ -19,17 +20,18 @@ impl Tier {
         Ok(CloseMailboxesReply {})
     }
 
-    /// Ends chunk after chunk of what lies in closed mailboxes, until there is none.
+    /// Ends what lies in closed mailboxes.
     pub(super) async fn empty_closed(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
-        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
-        while !shutdown.is_triggered() {
-            let rows = db::retry(async || EMPTY.rows(&self.pool, &[&batch_max, &look_back_ms]).await).await?;
-            let bounced = Moved::all(&rows).during(EMPTY.name)?;
-            self.announce_moved(&bounced);
-            if bounced.is_empty() {
-                break;
-            }
-        }
-        Ok(())
+        let batch_max = self.config.lifecycle.sweep_batch_max;
+        chunks::each(batch_max, shutdown, |chunk| self.empty_chunk(chunk, look_back_ms)).await
+    }
+
+    async fn empty_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
+        let Chunk { rows, skipped } = chunk;
+        let bounced =
+            db::retry(async || EMPTY.rows(&self.pool, &[&rows, &look_back_ms, &skipped]).await).await?;
+        let bounced = Moved::all(&bounced).during(EMPTY.name)?;
+        self.announce_moved(&bounced);
+        Ok(i64::try_from(bounced.len()).unwrap_or(i64::MAX))
     }
 }

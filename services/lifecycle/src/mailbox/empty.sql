@@ -14,7 +14,7 @@ WITH closed AS MATERIALIZED (
     FROM lifecycle.closed_mailboxes AS mailbox
     WHERE mailbox.closed_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
     ORDER BY mailbox.closed_at
-    LIMIT $1
+    LIMIT 500
     FOR UPDATE SKIP LOCKED
 ),
 
@@ -40,10 +40,11 @@ lying AS MATERIALIZED (
                         AND greatest(push.claim_until, closed.closed_at) > statement_timestamp() - interval '90 seconds'
                 )
             )
-        LIMIT $1
+        LIMIT $1::bigint + $3::bigint
         FOR UPDATE SKIP LOCKED
     ) AS entry
     LIMIT $1
+    OFFSET $3
 ),
 
 bounced AS (

@@ -7,10 +7,11 @@ use hub_platform::db::{self, During};
 use hub_platform::shutdown::Shutdown;
 use tokio_postgres::types::Type;
 
-use super::{END, Moved, OVERDUE, PURGE};
+use super::{END, Moved, OVERDUE, PURGE, PURGE_CLAIMS};
+use crate::chunks::{self, Chunk};
 use crate::look_back::LookBack;
 use crate::pause::Pause;
-use crate::statement::TypedValues;
+use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
 
 impl Tier {
@@ -34,6 +35,7 @@ impl Tier {
                 self.sweep_overdue(look_back_ms, &shutdown).await,
                 self.empty_closed(look_back_ms, &shutdown).await,
                 self.purge_directives(look_back_ms, &shutdown).await,
+                self.purge_claims(look_back_ms, &shutdown).await,
                 self.purge_broadcasts(&shutdown).await,
             ] {
                 if let Err(error) = swept {
@@ -44,22 +46,23 @@ impl Tier {
         }
     }
 
-    /// Chunk after chunk, until one is empty.
     async fn sweep_overdue(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
-        while !shutdown.is_triggered() {
-            if db::retry(|| self.end_chunk(look_back_ms)).await? == 0 {
-                break;
-            }
-        }
-        Ok(())
+        let batch_max = self.config.lifecycle.sweep_batch_max;
+        chunks::each(batch_max, shutdown, |chunk| {
+            db::retry(move || self.end_chunk(chunk, look_back_ms))
+        })
+        .await
     }
 
     /// Takes a chunk nobody else has in hand and ends it; how many it had.
-    async fn end_chunk(&self, look_back_ms: i64) -> Result<usize, db::Error> {
+    async fn end_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
         let mut client = OVERDUE.connection(&self.pool).await?;
         let transaction = client.transaction().await.during(OVERDUE.name)?;
-        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
-        let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&look_back_ms, Type::INT8)];
+        let values: TypedValues<'_> = &[
+            (&chunk.rows, Type::INT8),
+            (&look_back_ms, Type::INT8),
+            (&chunk.skipped, Type::INT8),
+        ];
         let overdue = transaction
             .query_typed(OVERDUE.sql, values)
             .await
@@ -76,28 +79,48 @@ impl Tier {
         let rows = transaction.query_typed(END.sql, values).await.during(END.name)?;
         transaction.commit().await.during(END.name)?;
         self.announce_moved(&Moved::all(&rows).during(END.name)?);
-        Ok(overdue.len())
+        Ok(i64::try_from(overdue.len()).unwrap_or(i64::MAX))
     }
 
-    /// Chunk after chunk, until one is not full.
     async fn purge_directives(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
-        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
+        let batch_max = self.config.lifecycle.sweep_batch_max;
+        chunks::each(batch_max, shutdown, |chunk| self.purge_chunk(chunk, look_back_ms)).await
+    }
+
+    async fn purge_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
         let kept_seconds = bigint(self.config.inbound.retention_seconds);
-        while !shutdown.is_triggered() {
-            let values: TypedValues<'_> = &[
-                (&batch_max, Type::INT8),
-                (&kept_seconds, Type::INT8),
-                (&look_back_ms, Type::INT8),
-            ];
-            let rows = db::retry(|| PURGE.rows_planned(&self.pool, values)).await?;
-            let taken: i64 = rows
-                .first()
-                .map_or(Ok(0), |row| row.try_get("taken"))
-                .during(PURGE.name)?;
-            if taken < batch_max {
-                break;
-            }
-        }
-        Ok(())
+        let values: TypedValues<'_> = &[
+            (&chunk.rows, Type::INT8),
+            (&kept_seconds, Type::INT8),
+            (&look_back_ms, Type::INT8),
+            (&chunk.skipped, Type::INT8),
+        ];
+        self.purge(&PURGE, values).await
+    }
+
+    /// Forgets claims that nobody can ask for any more.
+    async fn purge_claims(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
+        let batch_max = self.config.lifecycle.sweep_batch_max;
+        chunks::each(batch_max, shutdown, |chunk| {
+            self.purge_claims_chunk(chunk, look_back_ms)
+        })
+        .await
+    }
+
+    async fn purge_claims_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
+        let values: TypedValues<'_> = &[
+            (&chunk.rows, Type::INT8),
+            (&look_back_ms, Type::INT8),
+            (&chunk.skipped, Type::INT8),
+        ];
+        self.purge(&PURGE_CLAIMS, values).await
+    }
+
+    /// Runs a statement that drops rows; how many it took.
+    async fn purge(&self, statement: &Statement, values: TypedValues<'_>) -> Result<i64, db::Error> {
+        let rows = db::retry(|| statement.rows_planned(&self.pool, values)).await?;
+        rows.first()
+            .map_or(Ok(0), |row| row.try_get("taken"))
+            .during(statement.name)
     }
 }

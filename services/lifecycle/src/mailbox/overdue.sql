@@ -1,6 +1,6 @@
 -- Takes a chunk of entries whose time is over for the sweep, for the length of its transaction: those to be dropped,
 -- whichever came due first, and those that were delivered and never acknowledged. Not those that the end leaves alone, for an
--- outcome of their push is to come. Looks $2 milliseconds back.
+-- outcome of their push is to come. Of each, $3 are passed over. Looks $2 milliseconds back.
 --
 -- Locks: the entries; those that others hold are passed over, so that replicas share the work and none waits.
 -- Indexes: entries_dropping, entries_orphaned, the primary keys of pushes, push_attempts.
@@ -23,6 +23,7 @@ WITH dropping AS MATERIALIZED (
         )
     ORDER BY entry.drops_at
     LIMIT $1
+    OFFSET $3
     FOR UPDATE SKIP LOCKED
 ),
 
@@ -36,6 +37,7 @@ orphaned AS MATERIALIZED (
         AND entry.kept_until > statement_timestamp() - $2::bigint * interval '1 millisecond'
     ORDER BY entry.kept_until
     LIMIT $1
+    OFFSET $3
     FOR UPDATE SKIP LOCKED
 )
 

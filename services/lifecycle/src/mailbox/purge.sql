@@ -1,6 +1,6 @@
 -- Drops a chunk of directives that ended longer than $2 seconds ago, whichever ended first, with their entries,
 -- acknowledgements and the pushes of both; their broadcasts keep how they ended. So are keys of humans whose time is over
--- dropped. Looks $3 milliseconds back. `taken` tells whether there may be more.
+-- dropped. Of each, $4 are passed over. Looks $3 milliseconds back. `taken` tells whether there may be more.
 --
 -- What is held is found again by where it is, which is settled meanwhile.
 --
@@ -17,6 +17,7 @@ WITH over AS MATERIALIZED (
         > statement_timestamp() - $2::bigint * interval '1 second' - $3::bigint * interval '1 millisecond'
     ORDER BY entry.ended_at
     LIMIT $1
+    OFFSET $4
     FOR UPDATE SKIP LOCKED
 ),
 
@@ -77,6 +78,7 @@ over_keys AS MATERIALIZED (
         AND known.expires_at > statement_timestamp() - $3::bigint * interval '1 millisecond'
     ORDER BY known.expires_at
     LIMIT $1
+    OFFSET $4
     FOR UPDATE SKIP LOCKED
 ),
 
