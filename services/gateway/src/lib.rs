@@ -81,6 +81,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     shutdown.spawn(wakes::listen(app.clone()));
     shutdown.spawn(auth::held::watch(app.clone()));
     shutdown.spawn(messages::beat::run(app.clone()));
+    shutdown.spawn(admin::forget::look_after(app.clone()));
     edge::serve(&config, listener, routes(app), &shutdown).await?;
     shutdown.drained(BACKGROUND_GRACE).await;
     Ok(())
@@ -103,9 +104,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             include_str!("../migrations/V4__labelled_agents.sql"),
         ),
         (
-            "V6__agents_for_presence",
-            include_str!("../migrations/V6__agents_for_presence.sql"),
+            "V5__agents_for_presence",
+            include_str!("../migrations/V5__agents_for_presence.sql"),
         ),
+        ("V6__leaving", include_str!("../migrations/V6__leaving.sql")),
     ]
 }
 

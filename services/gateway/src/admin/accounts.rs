@@ -103,10 +103,9 @@ pub(super) async fn update(
 
 /// `DELETE /admin/v1/accounts/{account}`. Its secrets, keys and hosts go with it, and so what it still owes is sent no more.
 pub(super) async fn delete(State(app): State<Arc<App>>, manager: Manager) -> Result<Response, Refusal> {
-    let _turn = app.turns.take().await?;
-    let forget = || forget::account(&app, &manager.account);
-    accounts::delete(&app.pool, &manager.author, &manager.account, forget).await?;
+    accounts::delete(&app.pool, &manager.author, &manager.account).await?;
     auth::revoked(&app, &manager.account, "").await;
+    forget::gone(&app, &manager.account, None).await;
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }
 

@@ -82,10 +82,9 @@ pub(super) async fn delete(
     Ids((_, agent)): Ids<(String, String)>,
 ) -> Result<Response, Refusal> {
     let id = ids::of_path(agent, ids::is_agent)?;
-    let _turn = app.turns.take().await?;
-    let forget = || forget::agent(&app, &manager.account, &id);
-    agents::delete(&app.pool, &manager.author, &manager.account, &id, forget).await?;
+    agents::delete(&app.pool, &manager.author, &manager.account, &id).await?;
     auth::revoked(&app, &manager.account, &id).await;
+    forget::gone(&app, &manager.account, Some(&id)).await;
     Ok(answer::empty(StatusCode::NO_CONTENT))
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 use time::OffsetDateTime;
 use tokio_postgres::Row;
 
-use super::{Author, Params, Statement, column, existed, row, rows, transaction};
+use super::{Author, Statement, column, existed, row, rows, transaction};
 use crate::edge::page::Page;
 
 const CREATE: Statement = ("create account", include_str!("accounts/create.sql"));
@@ -90,15 +90,11 @@ pub(crate) async fn update(
     read(&updated)
 }
 
-/// Ends an account and all its credentials, or 404; `forget` drops what delivery keeps of it.
-pub(crate) async fn delete<F, Fut>(pool: &Pool, author: &Author, id: &str, forget: F) -> Result<(), Problem>
-where
-    F: Fn() -> Fut,
-    Fut: Future<Output = Result<(), Problem>>,
-{
+/// Ends an account and all its credentials, or 404. What other tiers keep of it is to be forgotten then.
+pub(crate) async fn delete(pool: &Pool, author: &Author, id: &str) -> Result<(), Problem> {
     let event = Author::event();
-    let params: Params<'_> = &[&id, &event, &author.actor];
-    transaction::row_then(pool, DELETE, params, existed, forget).await
+    let gone = row(pool, DELETE, &[&id, &event, &author.actor]).await?;
+    existed(gone.as_ref())
 }
 
 fn read(row: &Row) -> Result<Account, Problem> {

@@ -109,21 +109,11 @@ pub(crate) async fn update(
     read(&updated)
 }
 
-/// Removes an agent and ends its tokens, or 404; `forget` drops what delivery keeps of it.
-pub(crate) async fn delete<F, Fut>(
-    pool: &Pool,
-    author: &Author,
-    account: &str,
-    id: &str,
-    forget: F,
-) -> Result<(), Problem>
-where
-    F: Fn() -> Fut,
-    Fut: Future<Output = Result<(), Problem>>,
-{
+/// Removes an agent and ends its tokens, or 404. What other tiers keep of it is to be forgotten then.
+pub(crate) async fn delete(pool: &Pool, author: &Author, account: &str, id: &str) -> Result<(), Problem> {
     let event = Author::event();
-    let params: Params<'_> = &[&account, &id, &event, &author.actor];
-    transaction::row_then(pool, DELETE, params, existed, forget).await
+    let gone = row(pool, DELETE, &[&account, &id, &event, &author.actor]).await?;
+    existed(gone.as_ref())
 }
 
 fn read(row: &Row) -> Result<Agent, Problem> {

@@ -10,6 +10,7 @@ pub(crate) mod clock;
 pub(crate) mod credentials;
 pub(crate) mod humans;
 pub(crate) mod ids;
+pub(crate) mod leaving;
 pub(crate) mod policy;
 pub(crate) mod tokens;
 mod transaction;
@@ -35,6 +36,7 @@ pub(crate) fn statements() -> Vec<Statement> {
         clock::STATEMENTS,
         credentials::STATEMENTS,
         humans::STATEMENTS,
+        leaving::STATEMENTS,
         tokens::STATEMENTS,
     ]
     .concat()

@@ -61,7 +61,7 @@ pub(super) async fn patch(
 }
 
 /// Runs a statement, and commits it only once `then` has been done, which another tier does and which may be done more than
-/// once. Whoever wants the rows that the statement wrote or deleted waits until then.
+/// once. Whoever wants the rows that the statement wrote waits until then.
 pub(super) async fn row_then<T, F, Fut>(
     pool: &Pool,
     statement: Statement,

@@ -1,6 +1,7 @@
 -- Ends an account and every credential of it; tokens and browser sessions go by their foreign keys. A human or agent
--- that is being added beside it may stay behind as a row, but no look-up of a credential passes a deleted account.
--- Locks: the account, then its humans, agents and their tokens. Served by accounts_pkey, humans_pkey, agents_pkey.
+-- that is being added beside it may stay behind as a row, but no look-up of a credential passes a deleted account. That it is to
+-- be forgotten stands from then on, as for an agent.
+-- Locks: the account, then its humans, agents and their tokens. Served by accounts_pkey, humans_pkey, agents_pkey, leaving_pkey.
 WITH gone AS (
     UPDATE directory.accounts
     SET deleted_at = statement_timestamp()
@@ -19,6 +20,12 @@ WITH gone AS (
     INSERT INTO directory.audit (account, event, actor, action, target)
     SELECT account, $2, $3, 'account.delete', account
     FROM gone
+), leaving AS (
+    INSERT INTO directory.leaving (account, agent, due_at)
+    SELECT account, '', statement_timestamp() + interval '1 minute'
+    FROM gone
+    ON CONFLICT (account, agent) DO UPDATE
+        SET due_at = excluded.due_at
 )
 SELECT account
 FROM gone
