@@ -45,14 +45,19 @@ impl EntrySigning {
 impl Drains {
     /// Claims and signs. After an error the claim may stand: the caller un-claims it, or asks again with it.
     pub(crate) async fn drain(&self, request: DrainRequest) -> Result<DrainReply, CallError> {
-        let claim = ClaimEntriesRequest {
+        let mut claim = ClaimEntriesRequest {
             account: request.account.clone(),
             agent: request.agent.clone(),
             session: request.session.clone(),
             claim_id: request.claim_id.clone(),
             max: request.max,
+            is_repeat: request.is_repeat,
         };
-        let claimed = async || self.lifecycle.clone().claim_entries(claim.clone()).await;
+        let claimed = || {
+            let (mut lifecycle, call) = (self.lifecycle.clone(), claim.clone());
+            claim.is_repeat = true;
+            async move { lifecycle.claim_entries(call).await }
+        };
         let claimed = grpc::call(&self.peers, claimed).await;
         let claimed = claimed.map_err(|status| grpc::status_to_problem(&status))?;
         let visible_in_ms = claimed.visible_in_ms;

@@ -103,16 +103,20 @@ async fn run(app: Arc<App>, agent: Agent, max: u32) -> Result<Taken, Refusal> {
         },
         is_settled: false,
     };
-    let request = DrainRequest {
+    let mut request = DrainRequest {
         account: agent.account.clone(),
         agent: agent.id.clone(),
         session: None,
         claim_id,
         max,
+        is_repeat: false,
     };
-    let reply = app
-        .ask(async || app.delivery.clone().drain(request.clone()).await)
-        .await?;
+    let drained = || {
+        let (mut delivery, call) = (app.delivery.clone(), request.clone());
+        request.is_repeat = true;
+        async move { delivery.drain(call).await }
+    };
+    let reply = app.ask(drained).await?;
     // A claim takes once, and this is all that it holds, whichever call of it was answered.
     claim.is_settled = reply.entries.is_empty();
     let bytes: usize = reply.entries.iter().map(|entry| entry.item.len()).sum();

@@ -169,7 +169,7 @@ async fn what_is_unclaimed_was_never_delivered() {
     let claim = async |claim_id: &str| {
         let lanes = ["everyone"];
         let (max, bytes, window) = (1_i64, 1_i64 << 20, 60_i64);
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 7] = [
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 8] = [
             &account,
             &WORKER,
             &lanes.as_slice(),
@@ -177,6 +177,7 @@ async fn what_is_unclaimed_was_never_delivered() {
             &max,
             &bytes,
             &window,
+            &false,
         ];
         let rows = database.query(sql("claim entries"), &values).await.unwrap();
         let ids = rows

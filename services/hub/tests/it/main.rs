@@ -23,6 +23,7 @@ mod browser_directives;
 mod campaign;
 mod canaries;
 mod clock;
+mod claims;
 mod dev;
 mod directives;
 mod drain;

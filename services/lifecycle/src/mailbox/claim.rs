@@ -70,6 +70,7 @@ impl Tier {
             (&entries_max, Type::INT8),
             (&ANSWER_BYTES_MAX, Type::INT8),
             (&bigint(inbound.visibility_timeout_seconds), Type::INT8),
+            (&request.is_repeat, Type::BOOL),
         ];
         let rows = CLAIM.rows_planned(&self.pool, values).await?;
         let mut claimed = Claimed::default();

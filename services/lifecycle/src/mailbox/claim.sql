@@ -6,9 +6,9 @@
 -- but one. What lay in the mailbox when it was closed is given to nobody. Always a row with `now`; where nothing is given,
 -- with the time until something may be.
 --
--- A claim takes once (design rule 3): its row in `claims` is written with what it takes. One that is known gets again what it
--- still holds, its reply lost, and nothing else; one that was ended holds nothing, however late this comes. `contended`: the
--- claim became known while this ran, nothing was taken, and the caller asks again.
+-- A claim takes once (design rule 3): its row in `claims` is written with what it takes, or when it is repeated ($8). One that
+-- is known gets again what it still holds, its reply lost, and nothing else, however late this comes. `contended`: the claim
+-- became known while this ran, nothing was taken, and the caller asks again.
 --
 -- Sent unprepared, so that the number of entries is known when it is planned.
 --
@@ -72,7 +72,7 @@ fitting AS MATERIALIZED (
 made AS (
     INSERT INTO lifecycle.claims (account, claim_id, known_at)
     SELECT $1, $4, statement_timestamp()
-    WHERE EXISTS (SELECT 1 FROM fitting)
+    WHERE ($8::boolean OR EXISTS (SELECT 1 FROM fitting)) AND NOT EXISTS (SELECT 1 FROM known)
     ON CONFLICT DO NOTHING
     RETURNING claim_id
 ),
@@ -131,7 +131,9 @@ SELECT
     given.kind,
     given.is_first,
     directive.directive AS payload,
-    EXISTS (SELECT 1 FROM fitting) AND NOT EXISTS (SELECT 1 FROM made) AS contended
+    ($8 OR EXISTS (SELECT 1 FROM fitting))
+    AND NOT EXISTS (SELECT 1 FROM known)
+    AND NOT EXISTS (SELECT 1 FROM made) AS contended
 FROM (VALUES (1)) AS one
 LEFT JOIN given ON true
 LEFT JOIN lifecycle.directives AS directive
