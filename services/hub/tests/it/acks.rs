@@ -1,6 +1,7 @@
 //! Acknowledging a Response: the submitter alone, when it has it, and once (§14.3).
 
 use futures_util::future::join_all;
+use hub_testkit::client::segment;
 use hub_testkit::{Answer, Received, TestHub, eventually};
 use serde_json::{Value, json};
 
@@ -106,6 +107,36 @@ async fn an_acknowledgement_meets_the_push_that_is_under_way() {
     let delivery = &stage.alice.message(&id).await.expect(200)["delivery"];
     assert_eq!(delivery["state"], "acknowledged");
     assert!(delivery["delivered_at"].is_string(), "{delivery}");
+}
+
+/// A person has it pushed again meanwhile, to a host that nothing is sent to: the attempt before is what the agent answers.
+#[tokio::test]
+async fn an_acknowledgement_meets_the_push_that_was_replaced_while_it_was_under_way() {
+    let stage = Stage::in_process().await;
+    stage.sink.always(Answer::Hang);
+    let id = stage.agent.submitted(&stage.confirm_with_push()).await;
+    stage.alice.answer(&id, "approve").await.expect(200);
+    stage.sink.await_received(1).await;
+    let host = segment(&stage.sink.host());
+    let pause = stage
+        .account
+        .agent_path(AGENT, &format!("/callback-hosts/{host}/pause"));
+    stage.account.admin().post(&pause, &json!({})).await.expect(200);
+    let path = format!("/v1/messages/{id}/redeliver");
+    stage.alice.post(&path, &json!({})).await.expect(202);
+    let database = stage.hub.database().connect().await;
+    let held = "SELECT state = 'held' AS held FROM lifecycle.pushes WHERE account = $1 AND message_id = $2";
+    eventually("the new push to be held", || async {
+        let row = database
+            .query_one(held, &[&stage.account.id(), &id])
+            .await
+            .unwrap();
+        row.get::<_, bool>("held").then_some(())
+    })
+    .await;
+    ack(&stage, &id, &json!({})).await.expect(200);
+    let delivery = &stage.alice.message(&id).await.expect(200)["delivery"];
+    assert_eq!(delivery["state"], "acknowledged");
 }
 
 /// Its handler took longer than the hub waits, so that the attempt counts as failed. Who names the resolution has it.

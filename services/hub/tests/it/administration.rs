@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_testkit::envelope;
+use hub_testkit::{envelope, eventually};
 use serde_json::json;
 
 use crate::stage::{AGENT, SECRET_REF, Stage};
@@ -41,6 +41,46 @@ async fn an_agent_that_is_made_again_inherits_nothing() {
         admin.get(&agent_path("/entry-key")).await.expect(200)["alg"],
         "ed25519"
     );
+}
+
+/// As of a call that was under way while it was deleted, or of a hub that died in it: it is found by looking.
+#[tokio::test]
+async fn what_is_kept_of_an_agent_after_its_deletion_is_forgotten_later_and_not_of_the_next() {
+    let stage = Stage::in_process().await;
+    let (account, admin) = (&stage.account, stage.account.admin());
+    let database = stage.hub.database().connect().await;
+    let look_now = async || {
+        let due = "UPDATE directory.leaving SET due_at = statement_timestamp() WHERE account = $1";
+        database.execute(due, &[&account.id()]).await.unwrap()
+    };
+    let await_done = async || {
+        let leaving = "SELECT count(*) AS leaving FROM directory.leaving WHERE account = $1";
+        eventually("it to be looked after", || async {
+            let row = database.query_one(leaving, &[&account.id()]).await.unwrap();
+            (row.get::<_, i64>("leaving") == 0).then_some(())
+        })
+        .await;
+    };
+    admin.delete(&account.agent_path(AGENT, "")).await.expect(204);
+    let leftover = "INSERT INTO delivery.callback_hosts (account, agent, host, method, status) \
+                    VALUES ($1, $2, 'old.example', 'operator', 'verified')";
+    database
+        .execute(leftover, &[&account.id(), &AGENT])
+        .await
+        .unwrap();
+    assert_eq!(look_now().await, 1);
+    await_done().await;
+    assert_eq!(kept_rows(&stage, account.id()).await, 0);
+
+    account.agent(AGENT).await;
+    admin.delete(&account.agent_path(AGENT, "")).await.expect(204);
+    account.agent(AGENT).await;
+    account
+        .put_secret(AGENT, SECRET_REF, "a secret of the next one, 0123456789")
+        .await;
+    assert_eq!(look_now().await, 1);
+    await_done().await;
+    assert_eq!(kept_rows(&stage, account.id()).await, 1);
 }
 
 #[tokio::test]

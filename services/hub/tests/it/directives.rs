@@ -6,8 +6,9 @@ use http::Method;
 use hub_testkit::{Human, Reply, TestHub, envelope, eventually};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
+use tokio_postgres::Client;
 
-use crate::mailbox::{Post, WORKER, ack, directed, drain, ids};
+use crate::mailbox::{ENTRY_SECRET, Post, WORKER, ack, directed, drain, ids};
 
 fn to_worker(title: &str) -> Value {
     json!({"to": format!("agent:{WORKER}"), "title": title})
@@ -332,6 +333,70 @@ async fn the_mail_of_an_agent_that_is_deleted_is_undeliverable() {
     let next = post.account.agent(WORKER).await;
     let own = post.direct("For the next").await;
     assert_eq!(ids(&drain(&next, "").await), [own]);
+}
+
+/// Has something happen to each deletion of an agent when it is committed.
+async fn at_deletions(database: &Client, what: &str) {
+    let trigger = format!(
+        "CREATE FUNCTION public.at_deletion() RETURNS trigger LANGUAGE plpgsql AS $$
+         BEGIN
+             {what};
+             RETURN NULL;
+         END $$;
+         CREATE CONSTRAINT TRIGGER at_deletion AFTER DELETE ON directory.agents
+             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.at_deletion()"
+    );
+    database.batch_execute(&trigger).await.unwrap();
+}
+
+/// Until its deletion is committed the agent is there, and is written to.
+#[tokio::test]
+async fn mail_that_is_written_while_its_agent_is_deleted_is_undeliverable() {
+    let post = Post::start().await;
+    let (database, holder) = (
+        post.hub.database().connect().await,
+        post.hub.database().connect().await,
+    );
+    at_deletions(&database, "PERFORM pg_advisory_xact_lock(14)").await;
+    holder.batch_execute("SELECT pg_advisory_lock(14)").await.unwrap();
+    let path = post.account.agent_path(WORKER, "");
+    let deleting = async {
+        post.account.admin().delete(&path).await.expect(204);
+    };
+    let writing = async {
+        let waits = "SELECT FROM pg_catalog.pg_stat_activity
+                     WHERE datname = current_database() AND wait_event = 'advisory'";
+        eventually("the deletion to be about to commit", || async {
+            let waiting = database.query(waits, &[]).await.unwrap();
+            (!waiting.is_empty()).then_some(())
+        })
+        .await;
+        let id = post.direct("Meanwhile").await;
+        holder
+            .batch_execute("SELECT pg_advisory_unlock(14)")
+            .await
+            .unwrap();
+        id
+    };
+    let ((), id) = tokio::join!(deleting, writing);
+    eventually("the mail to be undeliverable", || async {
+        (post.state(&id).await == "bounced").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_deletion_that_fails_takes_nothing_from_its_agent() {
+    let post = Post::start().await;
+    let id = post.direct("Kept").await;
+    let database = post.hub.database().connect().await;
+    at_deletions(&database, "RAISE EXCEPTION 'not this time'").await;
+    let path = post.account.agent_path(WORKER, "");
+    let failed = post.account.admin().delete(&path).await;
+    assert!(failed.status.is_server_error(), "{}", failed.text);
+    let drained = drain(&post.worker, "").await;
+    assert_eq!(ids(&drained), [id]);
+    drained[0].verify("hmac-sha256", ENTRY_SECRET).unwrap();
 }
 
 #[tokio::test]

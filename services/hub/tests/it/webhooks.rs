@@ -10,6 +10,7 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 
+use crate::claims::sql;
 use crate::mailbox::{Drained, ENTRY_SECRET, Post, WORKER, ack, directed, drain, hub_key, ids};
 
 const SECRET_REF: &str = "env:WEBHOOK_SECRET";
@@ -206,6 +207,54 @@ async fn what_a_push_delivered_stays_delivered_when_a_drain_is_taken_back() {
     assert_eq!(taken_back.len(), 1);
     assert_eq!(hooked.post.state(&id).await, "delivered");
     assert_eq!(ids(&drain(&hooked.post.worker, "").await), [id]);
+}
+
+/// PostgreSQL was away when the webhook took it, and until its time was over. `expired` means that it was never delivered.
+#[tokio::test]
+async fn what_a_webhook_took_does_not_expire_before_that_is_recorded() {
+    let hooked = Hooked::start().await;
+    hooked.host("pause").await;
+    let taken = hooked.post.direct("Taken").await;
+    let untried = hooked.post.direct("Not tried").await;
+    hooked.await_push(&taken, "held").await;
+    hooked.await_push(&untried, "held").await;
+    let database = hooked.post.hub.database().connect().await;
+    let account = hooked.post.account.id();
+    // As it lies when the attempt's claim has run out and another's has not come to an end either.
+    let under_way = "UPDATE lifecycle.pushes
+                     SET state = 'due', attempts = 2, started_at = now(), claim_id = 'clm_second', claim_until = now(),
+                         due_at = now() + interval '1 hour'
+                     WHERE account = $1 AND message_id = $2";
+    assert_eq!(database.execute(under_way, &[&account, &taken]).await.unwrap(), 1);
+    let over = "UPDATE lifecycle.entries SET drops_at = now() WHERE account = $1";
+    assert_eq!(database.execute(over, &[&account]).await.unwrap(), 2);
+    hooked.await_state(&untried, "expired").await;
+    assert_eq!(hooked.post.state(&taken).await, "queued");
+
+    let settle = database.prepare(sql("settle pushes")).await.unwrap();
+    let (accounts, ids) = (vec![account], vec![taken.as_str()]);
+    let (one, pause) = (vec![1_i32], vec![0_i64]);
+    let (delivered, status, error) = (vec!["delivered"], vec![Some(204_i32)], vec![None::<&str>]);
+    let (not_a_probe, untold) = (vec![false], None::<Vec<String>>);
+    let mut values: Vec<&(dyn tokio_postgres::types::ToSql + Sync)> = vec![
+        &"clm_first",
+        &accounts,
+        &ids,
+        &one,
+        &one,
+        &delivered,
+        &pause,
+        &status,
+        &error,
+        &one,
+        &not_a_probe,
+    ];
+    // What else may be told of an attempt.
+    values.resize(settle.params().len(), &untold);
+    assert_eq!(database.query(&settle, &values).await.unwrap().len(), 1);
+    hooked.await_push(&taken, "delivered").await;
+    assert_eq!(hooked.post.state(&taken).await, "delivered");
+    assert_eq!(database.query(&settle, &values).await.unwrap().len(), 0, "once");
 }
 
 /// What is over before its push is not pushed; nor is what may expire under way, for then nobody could say which was first.

@@ -12,12 +12,16 @@ use crate::campaign::mailbox::Track;
 /// How long after its client has gone a drain may still be under way.
 const UNDER_WAY: Duration = Duration::from_secs(15);
 
-/// An entry counts as delivered when its agent had asked for its mailbox, or acknowledged it.
+/// An entry counts as delivered when a drain of its agent was given it, or it was acknowledged. What a drain without an answer was
+/// given nobody can say; one whose answer does not hold the entry did not have it.
 pub(super) fn delivered_means_drained(cases: &Cases<'_>, found: &mut Vec<Violation>) {
     for entry in cases.evidence.entries.values() {
         let Some(at) = entry.delivered_at else { continue };
         let calls = &cases.evidence.calls;
-        if !calls.iter().any(|call| is_evidence(entry, call, at)) {
+        if !calls
+            .iter()
+            .any(|call| is_evidence(entry, call, at) && may_have_had(entry, call))
+        {
             let what = format!("delivered at {}, to no drain of {}", at.time(), entry.agent);
             found.push(violation("delivered without a drain", &entry.id, what));
         }
@@ -31,6 +35,13 @@ fn is_evidence(entry: &Entry, call: &Call, at: OffsetDateTime) -> bool {
         _ => false,
     };
     is_own && call.began <= at && at <= call.ended + UNDER_WAY
+}
+
+fn may_have_had(entry: &Entry, call: &Call) -> bool {
+    match &call.told {
+        Told::Drained(shown) => shown.iter().any(|shown| shown.id == entry.id),
+        _ => true,
+    }
 }
 
 /// How far a call has seen a directive to be, for whoever asks after it: what a drain gave is delivered, what was told to
@@ -132,7 +143,11 @@ mod tests {
         sample.drain_by("agent:other", 2, Vec::new());
         assert_eq!(broken(&sample), ["delivered without a drain"]);
 
-        // One whose client went away is one.
+        // One that was answered without it had not got it.
+        sample.drain(2, Vec::new());
+        assert_eq!(broken(&sample), ["delivered without a drain"]);
+
+        // One whose client went away may have.
         sample.cut_drain(2);
         assert!(broken(&sample).is_empty());
     }
