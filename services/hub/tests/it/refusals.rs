@@ -115,7 +115,8 @@ async fn who_comes_late_with_the_key_of_a_call_under_way_gets_its_answer() {
     let post = Post::start().await;
     for at in 0..2 {
         let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(2);
-        let (table, path, body) = &written(expires_at)[at];
+        let calls = written(expires_at);
+        let (table, path, body) = &calls[at];
         let stall = Stall::of(&post.hub, table).await;
         let key = format!("key of {table}");
         let first = calling(&post.alice, path, Some(&key), body);
@@ -144,7 +145,8 @@ async fn a_call_is_not_refused_that_is_taken_at_its_first_attempt() {
     let post = Post::on(hub.start().await).await;
     for at in 0..3 {
         let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(2);
-        let (table, path, body) = &written(expires_at)[at];
+        let calls = written(expires_at);
+        let (table, path, body) = &calls[at];
         let api: &Api = if *table == "messages" {
             &post.worker
         } else {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use hub_platform::db::{During as _, Error, Pool};
+use hub_platform::db::{self, During as _, Error, Pool};
 use hub_platform::shutdown::Shutdown;
 use metrics::{counter, describe_counter};
 
@@ -24,7 +24,7 @@ pub(crate) async fn run(pool: Pool, interval: Duration, freshness_seconds: i64, 
     loop {
         match sweep(&pool, &after, freshness_seconds).await {
             Ok(last) => after = last.unwrap_or_default(),
-            Err(error) => tracing::warn!(%error, "sweep of agents that are gone failed"),
+            Err(error) => drop(db::report(&error)),
         }
         tokio::select! {
             () = shutdown.requested() => return,
