@@ -1,8 +1,8 @@
 -- Ends a chunk of what lies in closed mailboxes: it has bounced, from where it was. A directive whose first delivery is being
 -- attempted by a push is left alone, until the outcome says where it was, or none has come for long. The drain that has one
 -- keeps its claim, and corrects where it was if it could not hand it over (design rule 9). A mark stays for a minute beyond
--- what it is needed for: an entry that was being written when the mailbox was closed is found by it. Looks $2 milliseconds
--- back, more than that minute.
+-- what it is needed for: an entry that was being written when the mailbox was closed is found by it. Of the entries $3 are
+-- passed over. Looks $2 milliseconds back, more than that minute.
 --
 -- What is held is found again by where it is, which is settled meanwhile: a plan made while nothing seems to wait would
 -- otherwise go through all that an old snapshot keeps of it.

@@ -21,16 +21,22 @@ CROSS JOIN LATERAL (
         count(*) FILTER (WHERE found.state = 'queued') AS queued,
         count(*) FILTER (WHERE found.state = 'delivered') AS delivered
     FROM (
-        SELECT entry.state
+        SELECT lying.state
         FROM (VALUES ('everyone'), ('sessions')) AS shown (lane)
-        INNER JOIN lifecycle.entries AS entry ON shown.lane = entry.lane
-        WHERE
-            entry.account = $1
-            AND entry.agent = asked.agent
-            AND entry.ended_at IS NULL
-            AND entry.visible_at > closed.closed_at
-            AND entry.enqueued_at > closed.closed_at
-            AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END >= statement_timestamp()
+        CROSS JOIN LATERAL (
+            SELECT entry.state
+            FROM lifecycle.entries AS entry
+            WHERE
+                entry.account = $1
+                AND entry.agent = asked.agent
+                AND entry.lane = shown.lane
+                AND entry.ended_at IS NULL
+                AND entry.visible_at > closed.closed_at
+                AND entry.enqueued_at > closed.closed_at
+                AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END
+                >= statement_timestamp()
+            LIMIT $3
+        ) AS lying
         LIMIT $3
     ) AS found
 ) AS waiting
