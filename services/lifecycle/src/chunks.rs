@@ -38,7 +38,8 @@ where
     Ok(())
 }
 
-async fn singly<F, Fut>(rows_max: i64, mut deal: F) -> Result<(), db::Error>
+/// Deals with each row by itself, as [`each`] does after a chunk that failed.
+pub(crate) async fn singly<F, Fut>(rows_max: i64, mut deal: F) -> Result<(), db::Error>
 where
     F: FnMut(Chunk) -> Fut,
     Fut: Future<Output = Result<i64, db::Error>>,

@@ -126,6 +126,27 @@ fn after(duration: Duration) -> Value {
     json!((OffsetDateTime::now_utc() + duration).format(&Rfc3339).unwrap())
 }
 
+/// What cannot be written to one agent is written to the others (design rule 11), and to that one when it can be.
+#[tokio::test]
+async fn an_agent_that_cannot_have_its_turn_keeps_it_from_no_other() {
+    let hub = TestHub::builder().set("HUB_REPUBLISH_AFTER_MS", 2000);
+    let fleet = Fleet::on(hub.start().await, 5).await;
+    let database = fleet.hub.database().connect().await;
+    let refuse = "CREATE FUNCTION public.refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+                  BEGIN
+                      RAISE EXCEPTION 'not to this one';
+                  END $$;
+                  CREATE TRIGGER refuse BEFORE INSERT ON lifecycle.directives
+                      FOR EACH ROW WHEN (NEW.agent = 'fleet/0') EXECUTE FUNCTION public.refuse()";
+    database.batch_execute(refuse).await.unwrap();
+    let id = fleet.sent(&fleet.to_all("Hear")).await;
+    let view = fleet.once(&id, "queued", 4).await;
+    assert_eq!(view["states"]["pending"], 1, "{view}");
+    let relent = "DROP TRIGGER refuse ON lifecycle.directives";
+    database.batch_execute(relent).await.unwrap();
+    fleet.once(&id, "queued", 5).await;
+}
+
 #[tokio::test]
 async fn each_of_those_named_gets_one_directive_and_is_followed() {
     let fleet = Fleet::start(4).await;

@@ -22,6 +22,7 @@ use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
 use super::{MARK, PENDING, TAKE};
+use crate::chunks;
 use crate::directives::{self, Inserted, NewDirective, Refusal};
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
@@ -70,7 +71,8 @@ struct Chunk {
 }
 
 impl Tier {
-    /// Works until shutdown. Jobs that are dropped on the way come back, here or elsewhere.
+    /// Works until shutdown. Jobs that are dropped on the way come back, here or elsewhere. One that failed is done with all the
+    /// same: the relay publishes what is owed, and would add to it one each time.
     pub(crate) async fn fan_out(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
         let mut queue = jobs.consume::<FanOutJob>(JOBS_MAX);
         let mut backoff = Backoff::new(FIRST_DELAY, MAX_DELAY);
@@ -95,6 +97,7 @@ impl Tier {
                     }
                     Err(error) => {
                         db::report(&error);
+                        delivery.ack().await;
                         tokio::select! {
                             () = shutdown.requested() => return,
                             () = backoff.wait() => {}
@@ -105,10 +108,34 @@ impl Tier {
         }
     }
 
-    /// Does one chunk; says whether another one is owed.
+    /// Does one chunk; says whether another one is owed. After one that failed as a whole each agent has its turn by itself: who
+    /// cannot have it keeps it from no other (design rule 11).
     async fn fan_out_chunk(&self, job: &FanOutJob) -> Result<bool, db::Error> {
-        let Some(chunk) = db::retry(|| self.do_chunk(job)).await? else {
-            return Ok(false);
+        let whole = chunks::Chunk {
+            rows: i64::from(self.config.broadcast.chunk_max),
+            skipped: 0,
+        };
+        match self.have_turns(job, whole).await {
+            Ok(done) => Ok(done.is_some_and(|chunk| !chunk.is_last)),
+            Err(error) if error.is_unavailable() => Err(error),
+            Err(error) => {
+                chunks::singly(whole.rows, |one| self.have_turn(job, one)).await?;
+                Err(error)
+            }
+        }
+    }
+
+    /// How many had their turn: one, or none where all had.
+    async fn have_turn(&self, job: &FanOutJob, one: chunks::Chunk) -> Result<i64, db::Error> {
+        let done = self.have_turns(job, one).await?;
+        let turns = done.map_or(0, |chunk| chunk.outcomes.len());
+        Ok(i64::try_from(turns).unwrap_or(i64::MAX))
+    }
+
+    /// Does a chunk and tells of it.
+    async fn have_turns(&self, job: &FanOutJob, size: chunks::Chunk) -> Result<Option<Chunk>, db::Error> {
+        let Some(chunk) = db::retry(|| self.do_chunk(job, size)).await? else {
+            return Ok(None);
         };
         for (recipient, outcome) in &chunk.outcomes {
             let to = outcome.state();
@@ -120,19 +147,20 @@ impl Tier {
                 self.announce_directive(&job.account, directive_id, agent, push_owed);
             }
         }
-        Ok(!chunk.is_last)
+        Ok(Some(chunk))
     }
 
     /// None where nothing is left to do, or somebody else does it.
-    async fn do_chunk(&self, job: &FanOutJob) -> Result<Option<Chunk>, db::Error> {
+    async fn do_chunk(&self, job: &FanOutJob, size: chunks::Chunk) -> Result<Option<Chunk>, db::Error> {
         let mut client = TAKE.connection(&self.pool).await?;
         let transaction = client.transaction().await.during(TAKE.name)?;
         let Some(taken) = take(&transaction, job).await? else {
             return Ok(None);
         };
-        let recipients_max = recipients_max(self.config.broadcast.chunk_max, taken.content.len());
-        let recipients = pending(&transaction, job, taken.accepted_at, recipients_max).await?;
-        let is_last = recipients.len() < recipients_max;
+        let recipients_max = recipients_max(size.rows, taken.content.len());
+        let place = (size.skipped, recipients_max);
+        let recipients = pending(&transaction, job, taken.accepted_at, place).await?;
+        let is_last = size.skipped == 0 && recipients.len() < recipients_max;
         let (author, expires_at) = (taken.author.clone(), taken.expires_at);
         let bytes = taken.content.len().saturating_mul(recipients.len());
         let composed = cpu::run(bytes, move || compose(&taken, recipients)).await;
@@ -220,7 +248,7 @@ async fn pending(
     transaction: &Transaction<'_>,
     job: &FanOutJob,
     accepted_at: OffsetDateTime,
-    recipients_max: usize,
+    (skipped, recipients_max): (i64, usize),
 ) -> Result<Vec<Recipient>, db::Error> {
     let rows_max = i64::try_from(recipients_max).unwrap_or(i64::MAX);
     let prepared = transaction
@@ -230,7 +258,7 @@ async fn pending(
     let rows = transaction
         .query(
             &prepared,
-            &[&job.account, &job.broadcast_id, &accepted_at, &rows_max],
+            &[&job.account, &job.broadcast_id, &accepted_at, &rows_max, &skipped],
         )
         .await
         .during(PENDING.name)?;
@@ -259,7 +287,7 @@ fn compose(taken: &Taken, recipients: Vec<Recipient>) -> Result<Vec<(Recipient, 
 }
 
 /// How many agents have their turn in one chunk.
-fn recipients_max(chunk_max: u32, content_bytes: usize) -> usize {
+fn recipients_max(chunk_max: i64, content_bytes: usize) -> usize {
     let chunk_max = usize::try_from(chunk_max).unwrap_or(usize::MAX);
     chunk_max.min(CHUNK_BYTES_MAX / content_bytes.max(1)).max(1)
 }

@@ -1,5 +1,6 @@
--- The next chunk of a broadcast that take.sql holds: agents whose turn is to come, by id, at most $4. `is_there` false: the
--- agent that it was for, which was there when it was taken at $3, has gone; one of its id may have come since.
+-- The next chunk of a broadcast that take.sql holds: agents whose turn is to come, by id, at most $4; $5 are passed over.
+-- `is_there` false: the agent that it was for, which was there when it was taken at $3, has gone; one of its id may have come
+-- since.
 --
 -- Locks: none. Indexes: broadcast_recipients_pending, the primary key of directory.agents.
 SELECT
@@ -17,3 +18,4 @@ FROM lifecycle.broadcast_recipients AS recipient
 WHERE recipient.account = $1 AND recipient.broadcast_id = $2 AND recipient.state = 'pending'
 ORDER BY recipient.agent
 LIMIT $4
+OFFSET $5
