@@ -1,5 +1,5 @@
 -- Ends the entries asked for, as far as their time is over (§13.3, §14.2). Whoever meets an overdue entry moves it by this
--- statement: the sweep, a drain, a read (design rule 2).
+-- statement: the sweep, a read (design rule 2).
 --
 -- Decides, by this statement's clock: past its `drops_at` an entry that no drain had has expired; one that a drain had is
 -- given to nobody any more, and can be acknowledged until its `kept_until`, past which it has bounced: seen, then orphaned. An
