@@ -34,3 +34,10 @@ WHERE
     push.kind = 'directive'
     AND push.attempts > 0
     AND (attempt.number IS NULL OR attempt.error = 'no_outcome');
+
+-- Of these, those that no drain had either: for a while after their time was over, they do not expire.
+CREATE VIEW lifecycle.awaited_directives AS
+SELECT entry.account, entry.entry_id
+FROM lifecycle.entries AS entry
+INNER JOIN lifecycle.unsettled_directives AS push ON entry.account = push.account AND entry.entry_id = push.message_id
+WHERE entry.state = 'queued' AND entry.drops_at > statement_timestamp() - interval '90 seconds';

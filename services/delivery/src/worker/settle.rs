@@ -17,7 +17,7 @@ use crate::health::Health;
 /// How long outcomes are gathered before they are recorded together.
 const GATHER_MAX: Duration = Duration::from_millis(50);
 /// How long after its claim has run out an outcome is still tried to be recorded that is evidence of a delivery. For longer
-/// than this a directive whose outcome is not known does not expire (`mailbox/end.sql`).
+/// than this a directive whose outcome is not known does not expire (`lifecycle.awaited_directives`).
 const EVIDENCE_MAX: Duration = Duration::from_mins(1);
 /// How long a worker that was asked to stop goes on trying to record an outcome.
 const STOPPING_MAX: Duration = Duration::from_secs(5);

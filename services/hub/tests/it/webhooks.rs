@@ -230,6 +230,17 @@ async fn what_a_webhook_took_does_not_expire_before_that_is_recorded() {
     assert_eq!(database.execute(over, &[&account]).await.unwrap(), 2);
     hooked.await_state(&untried, "expired").await;
     assert_eq!(hooked.post.state(&taken).await, "queued");
+    let listed = hooked
+        .post
+        .alice
+        .get("/v1/directives?state=queued")
+        .await
+        .expect(200);
+    assert_eq!(
+        listed["directives"][0]["directive"]["id"],
+        taken.as_str(),
+        "{listed}"
+    );
 
     let settle = database.prepare(sql("settle pushes")).await.unwrap();
     let (accounts, ids) = (vec![account], vec![taken.as_str()]);

@@ -2,7 +2,7 @@
 --
 -- Sent unprepared, so that it is planned with its values.
 --
--- Locks: none. Indexes: the primary keys of broadcast_recipients, entries.
+-- Locks: none. Indexes: the primary keys of broadcast_recipients, entries, pushes, push_attempts.
 SELECT
     recipient.agent,
     coalesce(entry.state, recipient.state) AS state,
@@ -10,7 +10,15 @@ SELECT
     recipient.reason,
     entry.entry_id IS NOT NULL
     AND entry.ended_at IS NULL
-    AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp() AS overdue
+    AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp()
+    AND NOT (
+        entry.state = 'queued'
+        AND EXISTS (
+            SELECT 1
+            FROM lifecycle.awaited_directives AS awaited
+            WHERE awaited.account = entry.account AND awaited.entry_id = entry.entry_id
+        )
+    ) AS overdue
 FROM lifecycle.broadcast_recipients AS recipient
 LEFT JOIN lifecycle.entries AS entry
     ON recipient.account = entry.account AND recipient.directive_id = entry.entry_id

@@ -14,11 +14,10 @@ SELECT
     AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END < statement_timestamp()
     AND NOT (
         entry.state = 'queued'
-        AND entry.drops_at > statement_timestamp() - interval '90 seconds'
         AND EXISTS (
             SELECT 1
-            FROM lifecycle.unsettled_directives AS push
-            WHERE push.account = entry.account AND push.message_id = entry.entry_id
+            FROM lifecycle.awaited_directives AS awaited
+            WHERE awaited.account = entry.account AND awaited.entry_id = entry.entry_id
         )
     ) AS overdue,
     ack.in_reply_to,

@@ -14,11 +14,10 @@ WITH dropping AS MATERIALIZED (
         AND entry.drops_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
         AND NOT (
             entry.state = 'queued'
-            AND entry.drops_at > statement_timestamp() - interval '90 seconds'
             AND EXISTS (
                 SELECT 1
-                FROM lifecycle.unsettled_directives AS push
-                WHERE push.account = entry.account AND push.message_id = entry.entry_id
+                FROM lifecycle.awaited_directives AS awaited
+                WHERE awaited.account = entry.account AND awaited.entry_id = entry.entry_id
             )
         )
     ORDER BY entry.drops_at
