@@ -40,6 +40,12 @@ pub(crate) fn agent_of_body(member: &str, id: String) -> Result<String, Problem>
             "{member}: ids that begin with {RESERVED} are the hub's own"
         )));
     }
+    // A path of a URL never has these as a part of it.
+    if id == "." || id == ".." {
+        return Err(Problem::invalid_field(format!(
+            "{member}: expected more than dots, which no path can name"
+        )));
+    }
     if is_agent(&id) {
         return Ok(id);
     }
@@ -59,7 +65,7 @@ pub(crate) fn of_path(id: String, is_valid: impl Fn(&str) -> bool) -> Result<Str
 
 #[cfg(test)]
 mod tests {
-    use super::{is_agent, is_name};
+    use super::{agent_of_body, is_agent, is_name};
 
     #[test]
     fn names() {
@@ -82,6 +88,9 @@ mod tests {
         let too_long = "世".repeat(257);
         for id in ["", "a\nb", "a\0", "\u{7f}", "\u{85}", too_long.as_str()] {
             assert!(!is_agent(id), "{id}");
+        }
+        for id in [".", "..", "system:hub", ""] {
+            assert!(agent_of_body("id", id.to_owned()).is_err(), "{id}");
         }
     }
 }

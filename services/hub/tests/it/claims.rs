@@ -8,7 +8,7 @@ use serde_json::json;
 use tokio_postgres::Client;
 use tokio_postgres::types::ToSql;
 
-use crate::mailbox::{Post, WORKER, drain, ids};
+use crate::mailbox::{Post, WORKER, ack, drain, ids};
 
 /// Keeps each change of an entry from being committed for as long as another holds the lock.
 const STALL_COMMITS: &str = "
@@ -291,6 +291,11 @@ async fn mail_of_an_agent_that_is_gone_is_not_the_next_ones() {
     assert_eq!(waiting.unwrap().get::<_, i64>("queued"), 0);
     let (given, _) = drainer.claim("clm_1").await;
     assert_eq!(given, Vec::<String>::new());
+    assert_eq!(
+        ack(&next, std::slice::from_ref(&old)).await,
+        0,
+        "it is not the next agent's to acknowledge"
+    );
     let own = post.direct("Own").await;
     assert_eq!(ids(&drain(&next, "").await), [own]);
 

@@ -1,13 +1,13 @@
 -- Consumes entries of an agent's mailbox, whichever its drains had, and acknowledges what they brought (§8.7.1): the first
 -- acknowledgement stands.
 --
--- Decides: the entry is in this mailbox, not ended, and not overdue by this statement's clock. To acknowledge what was
--- never drained is evidence of its own: it came some other way. Where the account has a webhook for acknowledgements, a push of
+-- Decides: the entry is in this mailbox and came after it was last closed, is not ended, and not overdue by this statement's
+-- clock. To acknowledge what was never drained is evidence of its own: it came some other way. Where the account has a webhook for acknowledgements, a push of
 -- each directive's is owed from now on (§14.4), as $7 has its id beside the entry's.
 --
 -- Sent unprepared, so that it is planned for as many as there are.
 --
--- Locks: the entries, by id. Indexes: the primary keys of entries, acks, pushes, delivery.webhooks, delivery.callback_hosts.
+-- Locks: the entries, by id. Indexes: the primary keys of entries, closed_mailboxes, acks, pushes, delivery.webhooks, delivery.callback_hosts.
 WITH mine AS (
     SELECT entry.entry_id, asked.ack_id
     FROM lifecycle.entries AS entry
@@ -16,6 +16,11 @@ WITH mine AS (
         entry.account = $1
         AND entry.agent = $2
         AND entry.ended_at IS NULL
+        AND NOT EXISTS (
+            SELECT 1
+            FROM lifecycle.closed_mailboxes AS mailbox
+            WHERE mailbox.account = $1 AND mailbox.agent = $2 AND mailbox.closed_at >= entry.enqueued_at
+        )
         AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END >= statement_timestamp()
     ORDER BY entry.entry_id
     FOR UPDATE OF entry

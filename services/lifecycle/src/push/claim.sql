@@ -137,6 +137,7 @@ fitting AS MATERIALIZED (
     SELECT
         due.account,
         due.message_id,
+        due.host,
         coalesce(sum(due.size_bytes) OVER earlier, 0) = 0 OR sum(due.size_bytes) OVER through <= $5::bigint AS fits
     FROM due
     INNER JOIN judged ON due.account = judged.account AND due.message_id = judged.message_id
@@ -151,6 +152,7 @@ fitting AS MATERIALIZED (
 claimed AS (
     UPDATE lifecycle.pushes AS push
     SET
+        host = coalesce(fitting.host, push.host),
         attempts = CASE WHEN push.claim_id = $1 THEN push.attempts ELSE push.attempts + 1 END,
         started_at = coalesce(push.started_at, statement_timestamp()),
         claim_id = $1,

@@ -202,6 +202,19 @@ impl Config {
             self.lifecycle.idempotency_ttl_seconds,
             KEY_SECONDS_MIN,
             "§8.1",
+        )?;
+        at_least(
+            "HUB_INBOUND_RETENTION_SECONDS",
+            self.inbound.retention_seconds,
+            self.lifecycle.idempotency_ttl_seconds,
+            "HUB_IDEMPOTENCY_TTL_SECONDS: what a key names is there as long as the key",
+        )?;
+        // Who waits for a whole poll was heard from when it began, and is written down somewhat later.
+        at_least(
+            "HUB_PRESENCE_FRESHNESS_SECONDS",
+            self.presence.freshness_seconds,
+            self.gateway.wait_max_seconds + self.presence.write_through_ms.div_ceil(1000),
+            "HUB_GATEWAY_WAIT_MAX_SECONDS and HUB_PRESENCE_WRITE_THROUGH_MS together",
         )
     }
 

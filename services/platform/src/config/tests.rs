@@ -123,7 +123,7 @@ fn what_is_wrong_is_named_and_never_shown() {
     let loose_key = file("port = 1\n");
     let no_toml = file("secret-in-a-broken-line = = =");
     let wrong_kind = file("[gateway]\nport = \"secret\"\n");
-    let cases: [(&[(&str, &str)], &str); 19] = [
+    let cases: [(&[(&str, &str)], &str); 21] = [
         (&[("HUB_PROT", "1")], "HUB_PROT is not a setting of the hub"),
         (
             &[("HUB_PORT_FILE", "x")],
@@ -193,6 +193,14 @@ fn what_is_wrong_is_named_and_never_shown() {
         (
             &[("HUB_IDEMPOTENCY_TTL_SECONDS", "86399")],
             "HUB_IDEMPOTENCY_TTL_SECONDS: expected at least 86400 (§8.1)",
+        ),
+        (
+            &[("HUB_INBOUND_RETENTION_SECONDS", "86399")],
+            "HUB_INBOUND_RETENTION_SECONDS: expected at least 86400 (HUB_IDEMPOTENCY_TTL_SECONDS",
+        ),
+        (
+            &[("HUB_PRESENCE_FRESHNESS_SECONDS", "64")],
+            "HUB_PRESENCE_FRESHNESS_SECONDS: expected at least 65 (HUB_GATEWAY_WAIT_MAX_SECONDS",
         ),
     ];
     for (variables, expected) in cases {

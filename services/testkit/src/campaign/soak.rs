@@ -23,7 +23,7 @@ const INDEXES: &str = include_str!("indexes.sql");
 const SHORT: [(&str, &str); 7] = [
     ("HUB_RETENTION_SECONDS", "5"),
     ("HUB_RETENTION_GRACE_SECONDS", "5"),
-    ("HUB_INBOUND_RETENTION_SECONDS", "5"),
+    ("HUB_INBOUND_RETENTION_SECONDS", "30"),
     ("HUB_IDEMPOTENCY_TTL_SECONDS", "10"),
     ("HUB_SWEEP_INTERVAL_MS", "500"),
     ("HUB_DATABASE_POOL_SIZE", "8"),
