@@ -5,17 +5,17 @@
 
 mod drain;
 mod error;
-pub mod forget;
-pub mod guard;
+mod forget;
+mod guard;
 mod health;
-pub mod hosts;
-pub mod keys;
+mod hosts;
+mod keys;
 mod reseal;
 pub mod rotation;
 mod service;
 mod sweep;
-pub mod vault;
-pub mod webhooks;
+mod vault;
+mod webhooks;
 mod worker;
 
 use std::sync::Arc;

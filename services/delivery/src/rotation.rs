@@ -6,7 +6,8 @@ use hub_platform::config::Config;
 use hub_platform::db::{self, Tier};
 
 use crate::error::Error;
-use crate::keys::{HubKeys, PublicKey};
+use crate::keys::HubKeys;
+pub use crate::keys::PublicKey;
 use crate::reseal::Resealer;
 pub use crate::reseal::{Left, Progress};
 use crate::vault::Keyring;

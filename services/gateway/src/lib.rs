@@ -82,6 +82,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
     shutdown.spawn(auth::held::watch(app.clone()));
     shutdown.spawn(messages::beat::run(app.clone()));
     shutdown.spawn(admin::forget::look_after(app.clone()));
+    shutdown.spawn(directory::sweep::run(app.clone()));
     edge::serve(&config, listener, routes(app), &shutdown).await?;
     shutdown.drained(BACKGROUND_GRACE).await;
     Ok(())
@@ -108,6 +109,10 @@ pub fn migrations() -> Vec<(&'static str, &'static str)> {
             include_str!("../migrations/V5__agents_for_presence.sql"),
         ),
         ("V6__leaving", include_str!("../migrations/V6__leaving.sql")),
+        (
+            "V7__directory_ends",
+            include_str!("../migrations/V7__directory_ends.sql"),
+        ),
     ]
 }
 

@@ -93,6 +93,19 @@ pub fn migrations() -> TierMigrations {
                 "V16__redelivered_at",
                 include_str!("../migrations/V16__redelivered_at.sql"),
             ),
+            ("V17__attempts", include_str!("../migrations/V17__attempts.sql")),
+            (
+                "V18__broadcasts_under_way",
+                include_str!("../migrations/V18__broadcasts_under_way.sql"),
+            ),
+            (
+                "V19__tombstones_end",
+                include_str!("../migrations/V19__tombstones_end.sql"),
+            ),
+            (
+                "V20__moved_webhooks",
+                include_str!("../migrations/V20__moved_webhooks.sql"),
+            ),
         ],
     }
 }

@@ -7,6 +7,7 @@ use hub_platform::db::Pool;
 
 use crate::announce::Announcer;
 use crate::push::Policy;
+use crate::submit::Rooms;
 
 /// The tier. Its calls are methods, each in the module of its noun.
 #[derive(Debug)]
@@ -16,6 +17,8 @@ pub(crate) struct Tier {
     pub(crate) config: Arc<Config>,
     /// When a push is tried again, and when it is given up.
     pub(crate) policy: Policy,
+    /// How many more messages agents may have open.
+    pub(crate) rooms: Rooms,
 }
 
 impl Tier {
@@ -26,6 +29,7 @@ impl Tier {
             announcer,
             config,
             policy,
+            rooms: Rooms::default(),
         }
     }
 

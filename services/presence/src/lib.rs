@@ -2,7 +2,7 @@
 //!
 //! It learns that from what agents do anyway (§15.1), and keeps one row for each, by PostgreSQL's clock.
 
-pub mod principals;
+mod principals;
 mod recent;
 mod service;
 mod sweep;

@@ -13,23 +13,23 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[("forget/agent", AGENT), ("forg
 
 /// Forgets. Each call is one statement, and may be repeated.
 #[derive(Clone)]
-pub struct Forgetting {
+pub(crate) struct Forgetting {
     pool: Pool,
 }
 
 impl Forgetting {
     /// Over this database.
-    pub fn new(pool: Pool) -> Self {
+    pub(crate) fn new(pool: Pool) -> Self {
         Self { pool }
     }
 
     /// Secrets, entry key, webhook and callback hosts of an agent.
-    pub async fn agent(&self, account: &str, agent: &str) -> Result<(), CallError> {
+    pub(crate) async fn agent(&self, account: &str, agent: &str) -> Result<(), CallError> {
         self.run(AGENT, &[&account, &agent]).await
     }
 
     /// The same of every agent of an account, and what is the account's own.
-    pub async fn account(&self, account: &str) -> Result<(), CallError> {
+    pub(crate) async fn account(&self, account: &str) -> Result<(), CallError> {
         self.run(ACCOUNT, &[&account]).await
     }
 

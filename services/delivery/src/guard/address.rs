@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What kind of place an address is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AddressClass {
+pub(crate) enum AddressClass {
     /// Reachable by anyone: the only kind that is called in production.
     Public,
     /// The host itself.
@@ -31,8 +31,28 @@ pub enum AddressClass {
     SiteLocal,
 }
 
+impl AddressClass {
+    /// As it is kept with an attempt, and counted.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Public => "public",
+            Self::Loopback => "loopback",
+            Self::Private => "private",
+            Self::LinkLocal => "link_local",
+            Self::Shared => "shared",
+            Self::Benchmarking => "benchmarking",
+            Self::Reserved => "reserved",
+            Self::Multicast => "multicast",
+            Self::Unspecified => "unspecified",
+            Self::Broadcast => "broadcast",
+            Self::EmbeddedV4 => "embedded_v4",
+            Self::SiteLocal => "site_local",
+        }
+    }
+}
+
 /// The kind of place `address` is.
-pub fn classify(address: IpAddr) -> AddressClass {
+pub(crate) fn classify(address: IpAddr) -> AddressClass {
     match address {
         IpAddr::V4(address) => classify_v4(address),
         IpAddr::V6(address) => classify_v6(address),

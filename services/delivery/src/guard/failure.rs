@@ -5,7 +5,7 @@ use std::io;
 
 /// Why a request got no status.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Failure {
+pub(crate) enum Failure {
     /// The URL is not one that may be called: its scheme, or no host in it.
     InvalidUrl,
     /// The name did not resolve.
@@ -24,7 +24,7 @@ pub enum Failure {
 
 impl Failure {
     /// As it is kept with the attempt.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::InvalidUrl => "invalid_url",
             Self::Dns => "dns",
@@ -37,7 +37,7 @@ impl Failure {
     }
 
     /// Whether another attempt cannot go better: the hub itself refused.
-    pub fn is_refusal(self) -> bool {
+    pub(crate) fn is_refusal(self) -> bool {
         matches!(self, Self::InvalidUrl | Self::RefusedAddress)
     }
 }

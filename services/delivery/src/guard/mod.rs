@@ -21,12 +21,12 @@ use http::header::RETRY_AFTER;
 use reqwest::{Client, RequestBuilder, Response, Url, redirect};
 use tokio::time::{Instant, timeout_at};
 
-pub use address::{AddressClass, classify};
-pub use failure::Failure;
-pub use retry_after::RetryAfter;
+pub(crate) use address::{AddressClass, classify};
+pub(crate) use failure::Failure;
+pub(crate) use retry_after::RetryAfter;
 
 use names::{Dns, Names};
-use reach::{CheckedResolver, Reach};
+use reach::{CheckedResolver, Reach, reached};
 
 /// How much of header an HTTP/2 answer may carry.
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
@@ -35,19 +35,19 @@ const IDLE_SECONDS_MAX: u64 = 30;
 
 /// How the client is set up.
 #[derive(Clone, Debug)]
-pub struct Options<'a> {
+pub(crate) struct Options<'a> {
     /// Reach loopback and private addresses, and `http://`.
-    pub development: bool,
+    pub(crate) development: bool,
     /// The deadline over the whole of a call.
-    pub timeout: Duration,
+    pub(crate) timeout: Duration,
     /// How much of an answer's body is read, so that its connection can be used again; a longer one is hung up on.
-    pub body_bytes_max: usize,
+    pub(crate) body_bytes_max: usize,
     /// How many idle connections are kept for each host.
-    pub idle_per_host_max: usize,
+    pub(crate) idle_per_host_max: usize,
     /// A file of certificate authorities to trust beside the machine's, in PEM.
-    pub extra_ca_file: Option<&'a Path>,
+    pub(crate) extra_ca_file: Option<&'a Path>,
     /// Name servers to ask instead of the machine's.
-    pub dns_servers: &'a [SocketAddr],
+    pub(crate) dns_servers: &'a [SocketAddr],
 }
 
 /// Why the client could not be set up.
@@ -69,25 +69,35 @@ pub enum Error {
 
 /// What came back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Reply {
+pub(crate) struct Reply {
     /// The HTTP status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// When the other side asked to be tried again, in whole seconds or as a date.
-    pub retry_after: Option<RetryAfter>,
+    pub(crate) retry_after: Option<RetryAfter>,
+}
+
+/// How a post went.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Posted {
+    /// What kind of place was connected to, or refused. For the operator: a tenant learns that it was refused, not what was
+    /// there (§9.4).
+    pub(crate) address: Option<AddressClass>,
+    /// What came back, or why nothing did.
+    pub(crate) result: Result<Reply, Failure>,
 }
 
 /// What was read from a page.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Page {
+pub(crate) struct Page {
     /// The HTTP status.
-    pub status: u16,
+    pub(crate) status: u16,
     /// What its body begins with, up to the bound that was asked for.
-    pub body: Vec<u8>,
+    pub(crate) body: Vec<u8>,
 }
 
 /// The guarded client.
 #[derive(Clone)]
-pub struct Guard {
+pub(crate) struct Guard {
     client: Client,
     names: Arc<dyn Names>,
     reach: Reach,
@@ -98,7 +108,7 @@ pub struct Guard {
 
 impl Guard {
     /// A client by `options`.
-    pub fn new(options: &Options<'_>) -> Result<Self, Error> {
+    pub(crate) fn new(options: &Options<'_>) -> Result<Self, Error> {
         let names = Dns::new(options.dns_servers)?;
         Self::with_names(options, Arc::new(names))
     }
@@ -140,7 +150,12 @@ impl Guard {
     }
 
     /// Posts `body` to `url`. A status is an answer, whatever it is and however the rest of the answer goes.
-    pub async fn post(&self, url: &str, headers: HeaderMap, body: Bytes) -> Result<Reply, Failure> {
+    pub(crate) async fn post(&self, url: &str, headers: HeaderMap, body: Bytes) -> Posted {
+        let (result, address) = reach::watched(self.answer(url, headers, body)).await;
+        Posted { address, result }
+    }
+
+    async fn answer(&self, url: &str, headers: HeaderMap, body: Bytes) -> Result<Reply, Failure> {
         let url = self.checked_url(url)?;
         let deadline = Instant::now() + self.timeout;
         let request = self.client.post(url).headers(headers).body(body);
@@ -165,7 +180,7 @@ impl Guard {
     }
 
     /// Gets the page at `url`, of its body no more than `bytes_max`, all within `timeout`.
-    pub async fn get(&self, url: &str, bytes_max: usize, timeout: Duration) -> Result<Page, Failure> {
+    pub(crate) async fn get(&self, url: &str, bytes_max: usize, timeout: Duration) -> Result<Page, Failure> {
         let url = self.checked_url(url)?;
         let deadline = Instant::now() + timeout;
         let mut response = send(self.client.get(url), deadline).await?;
@@ -184,7 +199,7 @@ impl Guard {
     }
 
     /// The texts that the domain name system holds at `name`, within `timeout`.
-    pub async fn texts(&self, name: &str, timeout: Duration) -> Result<Vec<Vec<u8>>, Failure> {
+    pub(crate) async fn texts(&self, name: &str, timeout: Duration) -> Result<Vec<Vec<u8>>, Failure> {
         match tokio::time::timeout(timeout, self.names.texts(name)).await {
             Ok(Ok(texts)) => Ok(texts),
             Ok(Err(_)) => Err(Failure::Dns),
@@ -193,7 +208,7 @@ impl Guard {
     }
 
     /// Whether a host, with or without a port, may be called as far as its spelling tells: a name may always.
-    pub fn may_call(&self, host: &str) -> bool {
+    pub(crate) fn may_call(&self, host: &str) -> bool {
         self.checked_url(&format!("https://{host}/")).is_ok()
     }
 
@@ -206,16 +221,25 @@ impl Guard {
         if !scheme_allowed || host.is_empty() || !url.username().is_empty() || url.password().is_some() {
             return Err(Failure::InvalidUrl);
         }
-        match literal_address(host) {
-            Some(address) if !self.reach.covers(address) => Err(Failure::RefusedAddress),
-            _ => Ok(url),
+        if let Some(address) = literal_address(host) {
+            let class = classify(address);
+            reached(class);
+            if !self.reach.covers(class) {
+                return Err(Failure::RefusedAddress);
+            }
         }
+        Ok(url)
     }
 }
 
 async fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Failure> {
     match timeout_at(deadline, request.send()).await {
-        Ok(Ok(response)) => Ok(response),
+        Ok(Ok(response)) => {
+            if let Some(peer) = response.remote_addr() {
+                reached(classify(peer.ip()));
+            }
+            Ok(response)
+        }
         Ok(Err(error)) => Err(Failure::from(&error)),
         Err(_) => Err(Failure::Timeout),
     }

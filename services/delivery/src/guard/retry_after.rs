@@ -14,7 +14,7 @@ const DATE: &[BorrowedFormatItem<'_>] =
 
 /// What the other side asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum RetryAfter {
+pub(crate) enum RetryAfter {
     /// So many seconds from now.
     Seconds(i64),
     /// Not before this time.
@@ -34,7 +34,7 @@ pub(super) fn parse(header: Option<&HeaderValue>) -> Option<RetryAfter> {
 
 impl RetryAfter {
     /// The wait from `now`, in milliseconds.
-    pub fn wait_ms(self, now: OffsetDateTime) -> u32 {
+    pub(crate) fn wait_ms(self, now: OffsetDateTime) -> u32 {
         let wait = match self {
             Self::Seconds(seconds) => Duration::seconds(seconds),
             Self::At(time) => time - now,

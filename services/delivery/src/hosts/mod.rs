@@ -10,8 +10,8 @@ use ma2h::error::Problem;
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
 
-pub use name::HostName;
-pub use verify::Verifier;
+pub(crate) use name::HostName;
+pub(crate) use verify::Verifier;
 
 use crate::error::CallError;
 
@@ -36,15 +36,15 @@ const VERIFIED: &str = "verified";
 
 /// A host as it is registered.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct CallbackHost {
+pub(crate) struct CallbackHost {
     /// Host and, where it is not 443, port.
-    pub host: String,
+    pub(crate) host: String,
     /// How it is verified.
-    pub method: String,
+    pub(crate) method: String,
     /// `pending` or `verified`.
-    pub status: String,
+    pub(crate) status: String,
     /// What the agent has to show there, unless an operator vouches for it.
-    pub challenge: Option<String>,
+    pub(crate) challenge: Option<String>,
     /// Verified before, by another method; its challenge is yet to be found.
     is_rechallenged: bool,
 }
@@ -58,19 +58,19 @@ impl CallbackHost {
 
 /// Keeps the hosts.
 #[derive(Clone)]
-pub struct Hosts {
+pub(crate) struct Hosts {
     pool: Pool,
 }
 
 impl Hosts {
     /// Over this database.
-    pub fn new(pool: Pool) -> Self {
+    pub(crate) fn new(pool: Pool) -> Self {
         Self { pool }
     }
 
     /// Registers a host. An operator who does is the approval; by any other method it has a challenge, and is pending unless it
     /// was verified before.
-    pub async fn put(
+    pub(crate) async fn put(
         &self,
         account: &str,
         agent: &str,
@@ -112,7 +112,7 @@ impl Hosts {
     }
 
     /// The hosts of an agent, or of the account itself.
-    pub async fn list(&self, account: &str, agent: &str) -> Result<Vec<CallbackHost>, CallError> {
+    pub(crate) async fn list(&self, account: &str, agent: &str) -> Result<Vec<CallbackHost>, CallError> {
         let client = self.client().await?;
         let statement = client
             .prepare_cached(LIST)
@@ -131,7 +131,7 @@ impl Hosts {
 
     /// Takes a host back, and with it the webhook there, whether they are there or not: a call whose answer was lost can be
     /// repeated.
-    pub async fn delete(&self, account: &str, agent: &str, host: &HostName) -> Result<(), CallError> {
+    pub(crate) async fn delete(&self, account: &str, agent: &str, host: &HostName) -> Result<(), CallError> {
         let delete = || async {
             let client = self.client().await?;
             let statement = client

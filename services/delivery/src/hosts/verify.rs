@@ -28,7 +28,7 @@ const HTTP_OK: u16 = 200;
 
 /// Verifies hosts. Clones share their bound.
 #[derive(Clone)]
-pub struct Verifier {
+pub(crate) struct Verifier {
     pool: Pool,
     guard: Guard,
     under_way: Arc<Semaphore>,
@@ -38,7 +38,7 @@ pub struct Verifier {
 
 impl Verifier {
     /// Over this database, looking through this guard.
-    pub fn new(config: &Config, pool: Pool, guard: Guard) -> Self {
+    pub(crate) fn new(config: &Config, pool: Pool, guard: Guard) -> Self {
         metrics::describe_counter!(
             "hub_delivery_host_verifications_total",
             "Looks for the challenge of a callback host, by method and outcome."
@@ -58,7 +58,7 @@ impl Verifier {
     }
 
     /// Looks for the challenge that a host is to show; one that has shown it is as it should be.
-    pub async fn verify(
+    pub(crate) async fn verify(
         &self,
         account: &str,
         agent: &str,

@@ -19,28 +19,28 @@ pub(super) const READ_SEALED: &str = include_str!("read_entry_sealed.sql");
 
 /// The public side of an agent's entry key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct EntryKeyInfo {
+pub(crate) struct EntryKeyInfo {
     /// How its entries are signed.
-    pub algorithm: Algorithm,
+    pub(crate) algorithm: Algorithm,
     /// When that was said; none where it is the default.
-    pub created_at: Option<OffsetDateTime>,
+    pub(crate) created_at: Option<OffsetDateTime>,
 }
 
 /// Keeps the entry keys.
 #[derive(Clone)]
-pub struct EntryKeys {
+pub(crate) struct EntryKeys {
     pool: Pool,
     keyring: Arc<Keyring>,
 }
 
 impl EntryKeys {
     /// Over this database, sealed by this key.
-    pub fn new(pool: Pool, keyring: Arc<Keyring>) -> Self {
+    pub(crate) fn new(pool: Pool, keyring: Arc<Keyring>) -> Self {
         Self { pool, keyring }
     }
 
     /// Says how an agent's entries are signed from now on.
-    pub async fn put(
+    pub(crate) async fn put(
         &self,
         account: &str,
         agent: &str,
@@ -76,7 +76,7 @@ impl EntryKeys {
     }
 
     /// How an agent's entries are signed.
-    pub async fn get(&self, account: &str, agent: &str) -> Result<EntryKeyInfo, CallError> {
+    pub(crate) async fn get(&self, account: &str, agent: &str) -> Result<EntryKeyInfo, CallError> {
         let client = self.client().await?;
         let statement = client
             .prepare_cached(READ)

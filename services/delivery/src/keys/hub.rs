@@ -28,11 +28,11 @@ pub(super) const LIST: &str = include_str!("list_signing.sql");
 const KNOWN_FOR_MAX: Duration = Duration::from_secs(1);
 
 /// A key that can sign.
-pub struct HubKey {
+pub(crate) struct HubKey {
     /// The name it is published under.
-    pub kid: String,
+    pub(crate) kid: String,
     /// The key itself.
-    pub signing: SigningKey,
+    pub(crate) signing: SigningKey,
 }
 
 /// A key that was read, and until when it is taken for the one that signs.
@@ -56,7 +56,7 @@ pub struct PublicKey {
 
 /// Keeps the hub's keys. Clones share what is known.
 #[derive(Clone)]
-pub struct HubKeys {
+pub(crate) struct HubKeys {
     pool: Pool,
     keyring: Arc<Keyring>,
     lead_seconds: i64,
@@ -66,7 +66,7 @@ pub struct HubKeys {
 
 impl HubKeys {
     /// Over this database, sealed by this key.
-    pub fn new(pool: Pool, keyring: Arc<Keyring>, timing: &config::Keys) -> Self {
+    pub(crate) fn new(pool: Pool, keyring: Arc<Keyring>, timing: &config::Keys) -> Self {
         let seconds = |seconds: u64| i64::try_from(seconds).unwrap_or(i64::MAX);
         Self {
             pool,
@@ -78,7 +78,7 @@ impl HubKeys {
     }
 
     /// The key that signs now; makes it if there is none.
-    pub async fn active(&self) -> Result<Arc<HubKey>, CallError> {
+    pub(crate) async fn active(&self) -> Result<Arc<HubKey>, CallError> {
         if let Some(key) = self.known() {
             return Ok(key);
         }
@@ -95,7 +95,7 @@ impl HubKeys {
     }
 
     /// All that is published, newest first; makes the first key if there is none.
-    pub async fn list(&self) -> Result<Vec<PublicKey>, CallError> {
+    pub(crate) async fn list(&self) -> Result<Vec<PublicKey>, CallError> {
         let keys = self.published().await?;
         if !keys.is_empty() {
             return Ok(keys);
@@ -107,7 +107,7 @@ impl HubKeys {
     /// Makes the key that signs after the lead, or at once if it is the first; the one before stays published for the overlap
     /// from then on. Where one is still to begin, that is the rotation: false. So replicas that start at once agree on one
     /// key, and a rotation whose answer was lost can be repeated.
-    pub async fn rotate(&self) -> Result<bool, CallError> {
+    pub(crate) async fn rotate(&self) -> Result<bool, CallError> {
         db::retry(|| self.rotate_once()).await
     }
 

@@ -4,8 +4,9 @@ mod entry;
 mod hub;
 
 pub(crate) use entry::open_secret;
-pub use entry::{EntryKeyInfo, EntryKeys};
-pub use hub::{HubKey, HubKeys, PublicKey};
+pub(crate) use entry::{EntryKeyInfo, EntryKeys};
+pub use hub::PublicKey;
+pub(crate) use hub::{HubKey, HubKeys};
 
 /// The statements of this module, by name.
 pub(crate) const STATEMENTS: &[(&str, &str)] = &[

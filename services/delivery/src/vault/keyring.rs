@@ -7,14 +7,14 @@ use super::seal::{KeyEncryptionKey, Place, SealError, Sealed};
 
 /// The key that seals from now on, and those that still open what was sealed under them. While the key is being changed,
 /// the replicas of before and of after read what each other sealed.
-pub struct Keyring {
+pub(crate) struct Keyring {
     current: KeyEncryptionKey,
     accepted: Vec<KeyEncryptionKey>,
 }
 
 impl Keyring {
     /// The keys that are configured.
-    pub fn of(security: &Security) -> Result<Self, config::Error> {
+    pub(crate) fn of(security: &Security) -> Result<Self, config::Error> {
         let accepted = security.accepted_key_encryption_keys_bytes()?;
         Ok(Self {
             current: KeyEncryptionKey::new(&security.key_encryption_key_bytes()?),
@@ -23,22 +23,26 @@ impl Keyring {
     }
 
     /// The name of the key that seals, to be kept beside what is sealed.
-    pub fn id(&self) -> &str {
+    pub(crate) fn id(&self) -> &str {
         self.current.id()
     }
 
     /// The names of all keys that open.
-    pub fn ids(&self) -> Vec<&str> {
+    pub(crate) fn ids(&self) -> Vec<&str> {
         self.keys().map(KeyEncryptionKey::id).collect()
     }
 
     /// Seals `plaintext` for `place` under the current key.
-    pub fn seal(&self, place: &Place<'_>, plaintext: &[u8]) -> Result<Vec<u8>, SealError> {
+    pub(crate) fn seal(&self, place: &Place<'_>, plaintext: &[u8]) -> Result<Vec<u8>, SealError> {
         self.current.seal(place, plaintext)
     }
 
     /// Opens what was sealed for `place` under any of the keys. The plaintext is wiped when it is dropped.
-    pub fn open(&self, place: &Place<'_>, sealed: Sealed<'_>) -> Result<Zeroizing<Vec<u8>>, SealError> {
+    pub(crate) fn open(
+        &self,
+        place: &Place<'_>,
+        sealed: Sealed<'_>,
+    ) -> Result<Zeroizing<Vec<u8>>, SealError> {
         let key = self.keys().find(|key| key.id() == sealed.kek_id);
         key.ok_or(SealError::OtherKey)?.open(place, sealed)
     }

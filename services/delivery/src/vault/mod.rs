@@ -14,10 +14,10 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 use zeroize::Zeroizing;
 
-pub use keyring::Keyring;
-pub use reference::Reference;
+pub(crate) use keyring::Keyring;
+pub(crate) use reference::Reference;
 pub(crate) use reference::owner;
-pub use seal::{Place, SealError, Sealed, Table};
+pub(crate) use seal::{Place, SealError, Sealed, Table};
 
 use crate::error::CallError;
 
@@ -45,7 +45,7 @@ const REFERENCES_PER_OWNER_MAX: i64 = 256;
 
 /// Whether a version is the one in force.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SecretStatus {
+pub(crate) enum SecretStatus {
     /// New deliveries use it.
     Active,
     /// It was in force before the last rotation, and its overlap is not over.
@@ -54,7 +54,7 @@ pub enum SecretStatus {
 
 impl SecretStatus {
     /// As the wire has it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Retiring => "retiring",
@@ -69,13 +69,13 @@ impl SecretStatus {
 
 /// The public side of one version of a secret.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct SecretInfo {
+pub(crate) struct SecretInfo {
     /// The reference it stands behind.
-    pub reference: String,
+    pub(crate) reference: String,
     /// When it was put.
-    pub created_at: OffsetDateTime,
+    pub(crate) created_at: OffsetDateTime,
     /// Whether it is in force.
-    pub status: SecretStatus,
+    pub(crate) status: SecretStatus,
 }
 
 /// The version of a reference that is in force.
@@ -88,7 +88,7 @@ struct ActiveVersion {
 
 /// Keeps the secrets.
 #[derive(Clone)]
-pub struct Vault {
+pub(crate) struct Vault {
     pool: Pool,
     keyring: Arc<Keyring>,
     overlap_seconds: i64,
@@ -96,7 +96,7 @@ pub struct Vault {
 
 impl Vault {
     /// Over this database, sealed by this key; a secret that was replaced is listed for the overlap.
-    pub fn new(pool: Pool, keyring: Arc<Keyring>, timing: &config::Keys) -> Self {
+    pub(crate) fn new(pool: Pool, keyring: Arc<Keyring>, timing: &config::Keys) -> Self {
         Self {
             pool,
             keyring,
@@ -106,7 +106,7 @@ impl Vault {
 
     /// Puts a value in force. The one before it is retiring from then on, the one before that is gone. The value in
     /// force put again changes nothing, so that a put whose answer was lost can be repeated.
-    pub async fn put(&self, reference: &Reference, value: &str) -> Result<SecretInfo, CallError> {
+    pub(crate) async fn put(&self, reference: &Reference, value: &str) -> Result<SecretInfo, CallError> {
         secret::check_value("value", value)?;
         let created_at = db::retry(|| self.put_once(reference, value)).await?;
         Ok(SecretInfo {
@@ -117,7 +117,7 @@ impl Vault {
     }
 
     /// What an owner has, without the values.
-    pub async fn list(&self, account: &str, owner: &str) -> Result<Vec<SecretInfo>, CallError> {
+    pub(crate) async fn list(&self, account: &str, owner: &str) -> Result<Vec<SecretInfo>, CallError> {
         let client = self.client().await?;
         let statement = client
             .prepare_cached(LIST)
@@ -135,7 +135,7 @@ impl Vault {
     }
 
     /// Forgets every version of a reference, whether there is one or not: a call whose answer was lost can be repeated.
-    pub async fn delete(&self, reference: &Reference) -> Result<(), CallError> {
+    pub(crate) async fn delete(&self, reference: &Reference) -> Result<(), CallError> {
         let delete = || async {
             let client = self.client().await?;
             let statement = client

@@ -9,7 +9,7 @@ use super::{Place, Table};
 
 /// A reference of one owner.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Reference {
+pub(crate) struct Reference {
     account: String,
     owner: String,
     name: String,
@@ -17,7 +17,7 @@ pub struct Reference {
 
 impl Reference {
     /// A reference of an agent, or of the account itself where that is empty, if `name` can be one.
-    pub fn of(account: &str, agent: &str, name: &str) -> Result<Self, Problem> {
+    pub(crate) fn of(account: &str, agent: &str, name: &str) -> Result<Self, Problem> {
         secret::check_reference(name)?;
         Ok(Self {
             account: account.to_owned(),
@@ -27,7 +27,7 @@ impl Reference {
     }
 
     /// The name alone.
-    pub fn name(&self) -> &str {
+    pub(crate) fn name(&self) -> &str {
         &self.name
     }
 

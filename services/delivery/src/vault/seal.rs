@@ -16,7 +16,7 @@ const ID_CHARS: usize = 16;
 
 /// The table a sealed value is kept in.
 #[derive(Clone, Copy, Debug)]
-pub enum Table {
+pub(crate) enum Table {
     /// `delivery.secrets`
     Secrets,
     /// `delivery.entry_keys`
@@ -37,17 +37,17 @@ impl Table {
 
 /// Where a sealed value belongs. It opens nowhere else, so a row that is copied over another does not.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub(crate) struct Place<'a> {
     /// The table.
-    pub table: Table,
+    pub(crate) table: Table,
     /// The account; empty for what belongs to the installation.
-    pub account: &'a str,
+    pub(crate) account: &'a str,
     /// Whose it is: `agent:…`; empty for what belongs to the installation.
-    pub owner: &'a str,
+    pub(crate) owner: &'a str,
     /// The name it goes by there.
-    pub name: &'a str,
+    pub(crate) name: &'a str,
     /// Its version under that name.
-    pub version: &'a str,
+    pub(crate) version: &'a str,
 }
 
 impl Place<'_> {
@@ -85,11 +85,11 @@ pub enum SealError {
 
 /// A sealed value as it is kept.
 #[derive(Clone, Copy, Debug)]
-pub struct Sealed<'a> {
+pub(crate) struct Sealed<'a> {
     /// The key-encryption key it is sealed under.
-    pub kek_id: &'a str,
+    pub(crate) kek_id: &'a str,
     /// Layout, nonce, ciphertext, tag.
-    pub bytes: &'a [u8],
+    pub(crate) bytes: &'a [u8],
 }
 
 /// The key that seals and opens.

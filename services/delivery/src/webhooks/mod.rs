@@ -23,18 +23,18 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[
 
 /// Keeps the webhooks.
 #[derive(Clone)]
-pub struct Webhooks {
+pub(crate) struct Webhooks {
     pool: Pool,
 }
 
 impl Webhooks {
     /// Over this database.
-    pub fn new(pool: Pool) -> Self {
+    pub(crate) fn new(pool: Pool) -> Self {
         Self { pool }
     }
 
     /// Pushes go there from now on; the owner must have the host verified, and the secret.
-    pub async fn put(&self, account: &str, agent: &str, to: &Callback) -> Result<(), CallError> {
+    pub(crate) async fn put(&self, account: &str, agent: &str, to: &Callback) -> Result<(), CallError> {
         let host = host_of(&to.url)?;
         let Callback {
             url,
@@ -73,13 +73,13 @@ impl Webhooks {
     }
 
     /// Where pushes go, if anywhere.
-    pub async fn get(&self, account: &str, agent: &str) -> Result<Option<Callback>, CallError> {
+    pub(crate) async fn get(&self, account: &str, agent: &str) -> Result<Option<Callback>, CallError> {
         let rows = self.rows(READ, &[&account, &agent]).await?;
         rows.first().map(read).transpose()
     }
 
     /// Takes it back, whether there is one or not: a call whose answer was lost can be repeated.
-    pub async fn delete(&self, account: &str, agent: &str) -> Result<(), CallError> {
+    pub(crate) async fn delete(&self, account: &str, agent: &str) -> Result<(), CallError> {
         self.rows(DELETE, &[&account, &agent]).await?;
         Ok(())
     }

@@ -116,7 +116,10 @@ impl Sender {
             return Outcome::Failed(Fault::PayloadUnreadable);
         };
         let started = Instant::now();
-        let outcome = match self.guard.post(&url, headers, body).await {
+        let posted = self.guard.post(&url, headers, body).await;
+        metrics::record_address(posted.address);
+        settlement.address_class = posted.address.map(|class| class.as_str().to_owned());
+        let outcome = match posted.result {
             Ok(reply) => Outcome::Answered(reply),
             Err(failure) => Outcome::Failed(Fault::Call(failure)),
         };

@@ -7,10 +7,12 @@ use metrics::{Unit, counter, describe_counter, describe_gauge, describe_histogra
 use hub_proto::lifecycle::PushKind;
 
 use super::outcome::{Fault, Outcome};
+use crate::guard::AddressClass;
 
 const ATTEMPTS: &str = "hub_push_attempts_total";
 const ATTEMPT_SECONDS: &str = "hub_push_attempt_seconds";
 const IN_FLIGHT: &str = "hub_push_attempts_in_flight";
+const ADDRESSES: &str = "hub_push_addresses_total";
 const UNSETTLED: &str = "hub_push_outcomes_unsettled_total";
 
 /// Says what each of them is.
@@ -25,6 +27,10 @@ pub(super) fn describe() {
         "time from the call to its answer, by outcome"
     );
     describe_gauge!(IN_FLIGHT, "calls that have not been answered yet");
+    describe_counter!(
+        ADDRESSES,
+        "calls, by the class of the address that was connected to, or refused"
+    );
     describe_counter!(
         UNSETTLED,
         "outcomes that could not be recorded before their claim ran out"
@@ -45,6 +51,12 @@ pub(super) fn record(kind: PushKind, outcome: Outcome) {
 /// Records how long a call took.
 pub(super) fn record_duration(outcome: Outcome, took: Duration) {
     histogram!(ATTEMPT_SECONDS, "outcome" => outcome.label()).record(took.as_secs_f64());
+}
+
+/// Counts a call by what kind of place it came to.
+pub(super) fn record_address(class: Option<AddressClass>) {
+    let class = class.map_or("none", AddressClass::as_str);
+    counter!(ADDRESSES, "class" => class).increment(1);
 }
 
 /// Counts outcomes that were lost; their pushes are tried again.

@@ -15,7 +15,9 @@ const NOTE: Statement = ("note a change of messages", include_str!("audit/note.s
 
 const NOTE_MADE: Statement = ("note what was made", include_str!("audit/note_made.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[LIST, NOTE, NOTE_MADE];
+pub(super) const PURGE: Statement = ("purge audit", include_str!("audit/purge.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[LIST, NOTE, NOTE_MADE, PURGE];
 
 /// One change.
 #[derive(Debug)]

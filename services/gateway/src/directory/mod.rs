@@ -12,6 +12,7 @@ pub(crate) mod humans;
 pub(crate) mod ids;
 pub(crate) mod leaving;
 pub(crate) mod policy;
+pub(crate) mod sweep;
 pub(crate) mod tokens;
 mod transaction;
 

@@ -12,7 +12,9 @@ const CREATE: Statement = ("create token", include_str!("tokens/create.sql"));
 const LIST: Statement = ("list tokens", include_str!("tokens/list.sql"));
 const DELETE: Statement = ("revoke token", include_str!("tokens/delete.sql"));
 
-pub(super) const STATEMENTS: &[Statement] = &[CREATE, LIST, DELETE];
+pub(super) const PURGE: Statement = ("purge tokens", include_str!("tokens/purge.sql"));
+
+pub(super) const STATEMENTS: &[Statement] = &[CREATE, LIST, DELETE, PURGE];
 
 /// Whom a token is for.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -63,5 +63,8 @@ fn attempt_body(attempt: &Attempt) -> Value {
     if let Some(error) = &attempt.error {
         body["error"] = json!(error);
     }
+    if let Some(next) = attempt.next_attempt_at.as_ref().and_then(answer::stamp_text) {
+        body["next_attempt_at"] = json!(next);
+    }
     body
 }

@@ -81,36 +81,49 @@ pub(super) async fn all(
     note(&app, operator, host.as_deref().unwrap_or("all hosts")).await?;
     let asked = ["redeliver all", host.as_deref().unwrap_or_default()];
     let redelivery_id = redelivery_id(operator, key.as_deref(), &asked);
-    let redelivering = redeliver_all(&app, &operator.account, host, &redelivery_id).await?;
+    let put_back = redeliver_all(&app, &operator.account, host, &redelivery_id).await?;
     Ok(answer::json(
         StatusCode::ACCEPTED,
-        &json!({ "redelivering": redelivering }),
+        &json!({ "redelivering": put_back.count, "more": put_back.more }),
     ))
 }
 
-/// Chunk after chunk in the order of the messages, each once: what is given up again meanwhile is not met again.
+/// What a call put back on the queue.
+struct PutBack {
+    count: u64,
+    /// Whether it left some to another call.
+    more: bool,
+}
+
+/// Chunk after chunk in the order of the messages, each once: what is given up again meanwhile is not met again. So many at
+/// most, so that the call ends; what it has put back is no longer given up, and another call goes on with the rest.
 async fn redeliver_all(
     app: &App,
     account: &str,
     host: Option<String>,
     redelivery_id: &str,
-) -> Result<u64, Problem> {
-    let mut redelivering = 0;
-    let mut after = None;
+) -> Result<PutBack, Problem> {
+    let count_max = u64::from(app.config.callback.redeliver_max);
+    let (mut count, mut after) = (0, None);
     loop {
+        let left = count_max.saturating_sub(count);
         let exhausted = ListExhaustedRequest {
             account: account.to_owned(),
             host: host.clone(),
             after,
-            limit: CHUNK_MESSAGES,
+            // One at the end, to see whether there are more.
+            limit: u32::try_from(left).unwrap_or(u32::MAX).clamp(1, CHUNK_MESSAGES),
         };
         let chunk = app
             .ask(async || app.lifecycle.clone().list_exhausted(exhausted.clone()).await)
             .await?
             .message_ids;
         let Some(last) = chunk.last().cloned() else {
-            return Ok(redelivering);
+            return Ok(PutBack { count, more: false });
         };
+        if left == 0 {
+            return Ok(PutBack { count, more: true });
+        }
         let request = RedeliverExhaustedRequest {
             account: account.to_owned(),
             redelivery_id: redelivery_id.to_owned(),
@@ -119,7 +132,7 @@ async fn redeliver_all(
         let reply = app
             .ask(async || app.lifecycle.clone().redeliver_exhausted(request.clone()).await)
             .await?;
-        redelivering += u64::from(reply.redelivering);
+        count += u64::from(reply.redelivering);
         after = Some(last);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_testkit::{envelope, eventually};
+use hub_testkit::{TestHub, envelope, eventually};
 use serde_json::json;
 
 use crate::stage::{AGENT, SECRET_REF, Stage};
@@ -214,6 +214,57 @@ async fn a_token_ends_when_it_says() {
         reply.expect(200);
         assert!(sent_at < expires_at, "taken after its end");
     }
+}
+
+/// The audit, and tokens that have long expired.
+#[tokio::test]
+async fn what_is_written_for_ever_ends_when_it_is_old() {
+    let hub = TestHub::builder()
+        .set("HUB_AUDIT_RETENTION_SECONDS", 3600)
+        .set("HUB_DIRECTORY_SWEEP_INTERVAL_MS", 100);
+    let stage = Stage::on(hub.start().await).await;
+    let (account, admin) = (&stage.account, stage.account.admin());
+    let database = stage.hub.database().connect().await;
+    let mut tokens = Vec::new();
+    for _ in 0..3 {
+        let body = json!({"subject": format!("agent:{AGENT}"), "expires_at": soon()});
+        let issued = admin.post(&account.path("/tokens"), &body).await;
+        issued.expect(201);
+        tokens.push(issued.text_at("id"));
+    }
+    // One expired long ago, one just so.
+    for (token, ago) in tokens.iter().zip(["61 minutes", "59 minutes"]) {
+        let age =
+            format!("UPDATE directory.tokens SET expires_at = now() - interval '{ago}' WHERE token = $1");
+        assert_eq!(database.execute(&age, &[token]).await.unwrap(), 1);
+    }
+    let age =
+        "UPDATE directory.audit SET at = now() - interval '61 minutes' WHERE account = $1 AND target = $2";
+    database.execute(age, &[&account.id(), &tokens[1]]).await.unwrap();
+    eventually("the old ones to go", || async {
+        let listed = admin
+            .get(&account.path("/tokens?limit=200"))
+            .await
+            .expect(200)
+            .to_string();
+        let audit = admin
+            .get(&account.path("/audit?limit=200"))
+            .await
+            .expect(200)
+            .to_string();
+        let is_gone = !listed.contains(&tokens[0]) && !audit.contains(&tokens[1]);
+        is_gone.then(|| {
+            assert!(
+                listed.contains(&tokens[1]) && listed.contains(&tokens[2]),
+                "{listed}"
+            );
+            assert!(
+                audit.contains(&tokens[0]) && audit.contains(&tokens[2]),
+                "{audit}"
+            );
+        })
+    })
+    .await;
 }
 
 /// What delivery keeps of an account.

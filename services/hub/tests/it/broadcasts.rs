@@ -463,6 +463,51 @@ async fn who_cannot_be_told_when_the_turn_comes_is_counted() {
     drop(nats);
 }
 
+/// NATS is away, so that those taken are under way until it is back.
+#[tokio::test]
+async fn so_many_are_under_way_at_a_time() {
+    let dir = tempfile::tempdir().unwrap();
+    let options = |port| NatsOptions {
+        dir: dir.path().to_owned(),
+        port,
+    };
+    let mut nats = Nats::start(options(0)).await.unwrap();
+    let hub = TestHub::builder()
+        .set("HUB_NATS_URL", nats.url.expose())
+        .set("HUB_REPUBLISH_AFTER_MS", 500)
+        .set("HUB_BROADCAST_UNDER_WAY_MAX", 2);
+    let fleet = Fleet::on(hub.start().await, 1).await;
+    nats.kill().await.unwrap();
+
+    let first = fleet.to_all("First");
+    let taken = keyed(&fleet.alice, "/v1/broadcasts", "first", &first)
+        .await
+        .expect(202);
+    fleet.sent(&fleet.to_all("Second")).await;
+    let third = fleet.to_all("Third");
+    let refused = fleet.alice.post("/v1/broadcasts", &third).await;
+    assert!(refused.headers.contains_key("retry-after"));
+    let message = refused.expect_error(429, "rate_limited");
+    assert!(message.starts_with("broadcasts: 2 of this account"), "{message}");
+    // What was taken is told again all the same.
+    let again = keyed(&fleet.alice, "/v1/broadcasts", "first", &first)
+        .await
+        .expect(202);
+    assert_eq!(again["broadcast"]["id"], taken["broadcast"]["id"]);
+    let other = fleet.hub.account("other").await;
+    let bob = other.human("bob", "operator").await;
+    let agent = other.agent("other/agent").await;
+    let told = json!({"to": [format!("agent:{}", agent.id())], "title": "Elsewhere"});
+    bob.post("/v1/broadcasts", &told).await.expect(202);
+
+    nats = Nats::start(options(nats.port)).await.unwrap();
+    eventually("the third to be taken", || async {
+        (fleet.alice.post("/v1/broadcasts", &third).await.status == 202).then_some(())
+    })
+    .await;
+    drop(nats);
+}
+
 /// How each ended is told for as long as the broadcast is, also when its directives are gone.
 #[tokio::test]
 async fn a_broadcast_is_kept_until_the_last_of_its_directives_is_gone() {

@@ -6,7 +6,7 @@ use hub_testkit::dns::NameServer;
 use hub_testkit::{Answer, CallbackSink, Reply, TestHub, envelope, eventually, segment};
 use serde_json::{Value, json};
 
-use crate::stage::{AGENT, SECRET, SECRET_REF, Stage};
+use crate::stage::{AGENT, SECRET, SECRET_REF, Stage, address_classes};
 
 const NAME: &str = "agent.example";
 const TXT_NAME: &str = "_ma2h-challenge.agent.example";
@@ -258,6 +258,9 @@ async fn production_reaches_no_inner_address_and_sends_nothing_in_the_open() {
         (attempts[0]["error"].as_str(), attempts.as_array().map(Vec::len)),
         (Some("refused_address"), Some(1))
     );
+    // What was there the operator may know, nobody of the account.
+    assert_eq!(address_classes(&hub, &id).await, [Some("loopback".to_owned())]);
+    assert!(!attempts.to_string().contains("loopback"), "{attempts}");
 
     // Nor does a look for a challenge, and it says no more than any other.
     let other = port_of(&sink, "other.example");

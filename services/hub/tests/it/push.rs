@@ -5,7 +5,7 @@ use std::time::Duration;
 use hub_testkit::{Answer, CallbackSink, TestHub, envelope, eventually, segment};
 use serde_json::{Value, json};
 
-use crate::stage::{AGENT, SECRET_REF, Stage};
+use crate::stage::{AGENT, SECRET_REF, Stage, address_classes};
 
 #[tokio::test]
 async fn a_5xx_is_tried_again_with_a_fresh_signature_until_it_is_taken() {
@@ -22,6 +22,12 @@ async fn a_5xx_is_tried_again_with_a_fresh_signature_until_it_is_taken() {
     assert_eq!(statuses, [&json!(503), &json!(500), &Value::Null, &json!(204)]);
     let numbers: Vec<&Value> = attempts.iter().map(|attempt| &attempt["number"]).collect();
     assert_eq!(numbers, [1, 2, 3, 4]);
+    for pair in attempts.windows(2) {
+        let (planned, began) = (&pair[0]["next_attempt_at"], &pair[1]["at"]);
+        // Of one form and one length, so that they sort by time.
+        assert!(planned.as_str().unwrap() <= began.as_str().unwrap(), "{pair:?}");
+    }
+    assert_eq!(attempts[3].get("next_attempt_at"), None);
 
     let pushes = stage.sink.received();
     let signatures: Vec<&str> = pushes
@@ -40,6 +46,8 @@ async fn a_5xx_is_tried_again_with_a_fresh_signature_until_it_is_taken() {
     );
     let read = stage.alice.message(&id).await.expect(200);
     assert_eq!(read["delivery"]["state"], "delivered-to-agent");
+    let classes = address_classes(&stage.hub, &id).await;
+    assert_eq!(classes, vec![Some("loopback".to_owned()); 4]);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use hub_testkit::{Answer, CallbackSink, TestHub, envelope, eventually};
+use hub_testkit::{Answer, CallbackSink, TestHub, TestHubBuilder, envelope, eventually};
 use serde_json::{Value, json};
 
 use crate::stage::{AGENT, SECRET_REF, Stage};
@@ -130,6 +130,29 @@ async fn all_that_were_given_up_are_pushed_again_of_one_host_or_of_all() {
     assert_eq!(attempts.len(), 1, "what was refused was not given up");
 }
 
+/// What it has put back is no longer given up.
+#[tokio::test]
+async fn one_call_puts_back_so_many_and_the_next_goes_on() {
+    let hub = exhausting_hub().set("HUB_CALLBACK_REDELIVER_MAX", 2);
+    let stage = Stage::on(hub.start().await).await;
+    stage.sink.always(Answer::Status(503));
+    let mut given_up = Vec::new();
+    for _ in 0..3 {
+        given_up.push(answered(&stage, &stage.callback_url()).await);
+    }
+    for id in &given_up {
+        state(&stage, id, "exhausted").await;
+    }
+    stage.sink.always(Answer::Status(204));
+    for (redelivering, more) in [(2, true), (1, false), (0, false)] {
+        let reply = stage.alice.post("/v1/redeliver", &json!({})).await.expect(202);
+        assert_eq!(reply, json!({"redelivering": redelivering, "more": more}));
+    }
+    for id in &given_up {
+        state(&stage, id, "delivered").await;
+    }
+}
+
 #[tokio::test]
 async fn who_may_have_what_pushed_again() {
     let stage = Stage::in_process().await;
@@ -172,12 +195,13 @@ async fn who_may_have_what_pushed_again() {
 
 /// A hub that gives a push up after two attempts.
 async fn exhausting() -> Stage {
-    let hub = TestHub::builder()
+    Stage::on(exhausting_hub().start().await).await
+}
+
+fn exhausting_hub() -> TestHubBuilder {
+    TestHub::builder()
         .set("HUB_CALLBACK_MAX_ATTEMPTS", 2)
         .set("HUB_CALLBACK_MAX_DELAY_MS", 100)
-        .start()
-        .await;
-    Stage::on(hub).await
 }
 
 async fn answered(stage: &Stage, url: &str) -> String {

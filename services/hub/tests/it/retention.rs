@@ -324,6 +324,55 @@ async fn a_key_lives_its_time_and_as_long_as_its_message_is_open() {
 }
 
 /// The word in everything an agent writes.
+/// What tells it from an unknown one stands for long, not for ever.
+#[tokio::test]
+async fn in_the_end_a_deleted_message_is_as_unknown_as_any() {
+    let hub = TestHub::builder()
+        .set(KEYS, 3600)
+        .set("HUB_TOMBSTONE_SECONDS", 3600);
+    let stage = Stage::on(hub.start().await).await;
+    let (older, newer) = (
+        answered(&stage, &stage.confirm()).await,
+        answered(&stage, &stage.confirm()).await,
+    );
+    let olivia = stage.account.human("olivia", "owner").await;
+    for id in [&older, &newer] {
+        olivia.delete(&format!("/v1/messages/{id}")).await.expect(204);
+        expect_gone(&stage, id).await;
+    }
+    let database = stage.hub.database().connect().await;
+    let age = "UPDATE lifecycle.tombstones SET erased_at = now() - interval '1 hour' WHERE message_id = $1";
+    database.execute(age, &[&older]).await.unwrap();
+    eventually("the tombstone to go", || async {
+        (stage.agent.message(&older).await.status == 404).then_some(())
+    })
+    .await;
+    stage.alice.message(&older).await.expect_error(404, "not_found");
+    expect_gone(&stage, &newer).await;
+}
+
+/// Of an agent that submits no more, or is no more.
+#[tokio::test]
+async fn a_rate_budget_goes_long_after_its_minute() {
+    let stage = Stage::in_process().await;
+    let busy = stage.account.agent("deploybot/busy").await;
+    for agent in [&stage.agent, &busy] {
+        agent.submitted(&envelope::notify(agent.id())).await;
+    }
+    let database = stage.hub.database().connect().await;
+    let age = "UPDATE lifecycle.budgets SET resets_at = now() - interval '2 hours' WHERE agent = $1";
+    assert_eq!(database.execute(age, &[&AGENT]).await.unwrap(), 1);
+    eventually("the budget to go", || async {
+        let sql = "SELECT agent FROM lifecycle.budgets WHERE account = $1";
+        let rows = database.query(sql, &[&stage.account.id()]).await.unwrap();
+        let agents: Vec<String> = rows.iter().map(|row| row.get("agent")).collect();
+        (agents == [busy.id()]).then_some(())
+    })
+    .await;
+    // It begins anew.
+    stage.agent.submitted(&envelope::notify(AGENT)).await;
+}
+
 fn with_canary(mut envelope: Value) -> Value {
     for member in ["title", "body"] {
         envelope[member] = json!(format!("about {CANARY}"));

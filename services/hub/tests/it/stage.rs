@@ -89,3 +89,12 @@ pub(crate) fn published(path: &str) -> PathBuf {
     let root = std::env::var_os("MA2H_PUBLISHED").map_or(beside, PathBuf::from);
     root.join(path)
 }
+
+/// What kind of place each attempt of a push came to, as the operator finds it.
+pub(crate) async fn address_classes(hub: &TestHub, id: &str) -> Vec<Option<String>> {
+    let database = hub.database().connect().await;
+    let attempts =
+        "SELECT address_class FROM lifecycle.push_attempts WHERE message_id = $1 ORDER BY generation, number";
+    let rows = database.query(attempts, &[&id]).await.unwrap();
+    rows.iter().map(|row| row.get(0)).collect()
+}

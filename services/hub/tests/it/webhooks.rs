@@ -376,6 +376,37 @@ async fn what_is_owed_to_a_webhook_that_is_taken_back_is_not_pushed() {
     assert!(hooked.sink.received().is_empty());
 }
 
+/// Nobody resumes the host that it has left.
+#[tokio::test]
+async fn what_is_held_follows_a_webhook_that_moves() {
+    let hooked = Hooked::start().await;
+    let (account, admin) = (&hooked.post.account, hooked.post.account.admin());
+    let auth = json!({"scheme": "hmac", "secret_ref": SECRET_REF});
+    let elsewhere = CallbackSink::http().await;
+    account.approve_host(WORKER, &elsewhere.host()).await;
+    hooked.host("pause").await;
+    let mut held = Vec::new();
+    for title in ["First", "Second", "Third"] {
+        held.push(hooked.post.direct(title).await);
+    }
+    for id in &held {
+        hooked.await_push(id, "held").await;
+    }
+    let body = json!({"url": elsewhere.url("/inbox"), "auth": auth});
+    admin.put(&hooked.path(), &body).await.expect(200);
+    for id in &held {
+        hooked.await_push(id, "delivered").await;
+    }
+    elsewhere.await_received(3).await;
+
+    hooked.put(&auth).await.expect(200);
+    let last = hooked.post.direct("Last").await;
+    hooked.await_push(&last, "held").await;
+    admin.delete(&hooked.path()).await.expect(204);
+    hooked.await_push(&last, "ended").await;
+    assert!(hooked.sink.received().is_empty());
+}
+
 /// Nothing of what was written to the agent of before reaches the next one of its id.
 #[tokio::test]
 async fn a_webhook_goes_with_its_agent() {

@@ -142,6 +142,7 @@ mod tests {
         let bounds = Broadcast {
             recipients_max: 3,
             content_bytes_max: 100,
+            under_way_max: 1,
             chunk_max: 1,
         };
         let cases = [(3, 33, true), (4, 1, false), (3, 34, false), (1, 100, true)];

@@ -1,16 +1,32 @@
 -- Takes a broadcast, with the agents it is for: the key first, then its rows, all or nothing (design rules 3, 4).
 --
--- Decides, by this statement's clock: whether `expires_at` lies ahead; whether the key is free, or its time over. Where any
--- of that fails nothing is written. `inserted` false with `in_time` true: the key or the broadcast is there already. Its job
--- is published at once, and again if nothing was heard of it for $14 milliseconds.
+-- Decides, by this statement's clock and sight: whether `expires_at` lies ahead, and fewer than $15 of the account's broadcasts
+-- are under way; whether the key is free, or its time over. Where any of that fails nothing is written. `inserted` false
+-- with all others true: the key or the broadcast is there already. Its job is published at once, and again if nothing was
+-- heard of it for $14 milliseconds.
+--
+-- Those under way are counted up to the limit: calls at once may each see room for one.
 --
 -- Sent unprepared, so that it is planned for as many agents as there are.
 --
 -- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for.
--- Indexes: the primary keys of human_keys, broadcasts, broadcast_recipients.
-WITH fit AS MATERIALIZED (
+-- Indexes: broadcasts_under_way, the primary keys of human_keys, broadcasts, broadcast_recipients.
+WITH world AS MATERIALIZED (
+    SELECT
+        $7::timestamptz IS NULL OR $7::timestamptz > statement_timestamp() AS in_time,
+        NOT EXISTS (
+            SELECT 1
+            FROM lifecycle.broadcasts AS broadcast
+            WHERE broadcast.account = $1 AND broadcast.fanned_out_at IS NULL
+            OFFSET $15::bigint - 1
+            LIMIT 1
+        ) AS has_room
+),
+
+fit AS MATERIALIZED (
     SELECT 1
-    WHERE $7::timestamptz IS NULL OR $7::timestamptz > statement_timestamp()
+    FROM world
+    WHERE world.in_time AND world.has_room
 ),
 
 key AS (
@@ -44,6 +60,5 @@ recipient AS (
     CROSS JOIN unnest($8::text[], $9::text[]) AS asked (agent, directive_id)
 )
 
-SELECT
-    EXISTS (SELECT 1 FROM fit) AS in_time,
-    EXISTS (SELECT 1 FROM broadcast) AS inserted
+SELECT world.in_time, world.has_room, EXISTS (SELECT 1 FROM broadcast) AS inserted
+FROM world

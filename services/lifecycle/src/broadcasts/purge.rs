@@ -2,17 +2,25 @@
 
 use hub_platform::db::{self, During};
 use hub_platform::shutdown::Shutdown;
+use tokio_postgres::types::Type;
 
 use super::PURGE;
+use crate::statement::TypedValues;
 use crate::tier::Tier;
 
 impl Tier {
     /// Chunk after chunk, until there is none.
-    pub(crate) async fn purge_broadcasts(&self, shutdown: &Shutdown) -> Result<(), db::Error> {
+    pub(crate) async fn purge_broadcasts(
+        &self,
+        look_back_ms: i64,
+        shutdown: &Shutdown,
+    ) -> Result<(), db::Error> {
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
         while !shutdown.is_triggered() {
-            let row = db::retry(async || PURGE.row(&self.pool, &[&batch_max]).await).await?;
-            let dropped: i64 = row
+            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&look_back_ms, Type::INT8)];
+            let rows = db::retry(|| PURGE.rows_planned(&self.pool, values)).await?;
+            let dropped: i64 = rows
+                .first()
                 .map_or(Ok(0), |row| row.try_get("dropped"))
                 .during(PURGE.name)?;
             if dropped == 0 {

@@ -1,12 +1,14 @@
 -- Drops a broadcast whose time is over, the longest over first: at most $1 of its agents, and itself with the last of them.
--- `dropped` tells whether there may be more.
+-- `dropped` tells whether there may be more. Looks $2 milliseconds back.
 --
 -- Locks: the broadcast, then its agents; one that others hold is passed over. Indexes: broadcasts_over, the primary keys of
 -- broadcasts, broadcast_recipients.
 WITH over AS MATERIALIZED (
     SELECT broadcast.account, broadcast.broadcast_id
     FROM lifecycle.broadcasts AS broadcast
-    WHERE broadcast.kept_until <= statement_timestamp()
+    WHERE
+        broadcast.kept_until <= statement_timestamp()
+        AND broadcast.kept_until > statement_timestamp() - $2::bigint * interval '1 millisecond'
     ORDER BY broadcast.kept_until
     LIMIT 1
     FOR UPDATE SKIP LOCKED

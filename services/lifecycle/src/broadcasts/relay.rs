@@ -12,8 +12,9 @@ use tokio_postgres::types::Type;
 
 use super::{BACKLOG, RELAY};
 use crate::announce::publish;
+use crate::look_back::LookBack;
 use crate::pause::Pause;
-use crate::statement::TypedValues;
+use crate::statement::{TypedValues, Values};
 use crate::tier::{Tier, bigint};
 
 /// How often the backlog is counted.
@@ -25,35 +26,46 @@ impl Tier {
     /// Publishes what is due until shutdown.
     pub(crate) async fn relay_broadcasts(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.relay_interval_ms));
+        let (mut look_back, mut count_back) = (LookBack::default(), LookBack::default());
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
-            if let Err(error) = self.relay_broadcasts_once(&jobs).await {
-                db::report(&error);
-                continue;
+            match self.relay_broadcasts_once(&jobs, look_back.next_ms()).await {
+                Ok(true) => {}
+                // What was left grows old meanwhile.
+                Ok(false) => look_back.forget(),
+                Err(error) => {
+                    look_back.forget();
+                    db::report(&error);
+                    continue;
+                }
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
-                if let Err(error) = self.count_broadcasts().await {
+                if let Err(error) = self.count_broadcasts(count_back.next_ms()).await {
                     db::report(&error);
                 }
             }
         }
     }
 
-    /// Publishes one chunk. While NATS is away no row is touched, and what is in a queue that is merely slow is not published
-    /// a second time.
-    async fn relay_broadcasts_once(&self, jobs: &Jobs) -> Result<(), db::Error> {
+    /// Publishes one chunk; says whether that was all. While NATS is away no row is touched, and what is in a queue that is
+    /// merely slow is not published a second time.
+    async fn relay_broadcasts_once(&self, jobs: &Jobs, look_back_ms: i64) -> Result<bool, db::Error> {
         let lifecycle = &self.config.lifecycle;
         let Some(waiting) = jobs.waiting().await else {
-            return Ok(());
+            return Ok(false);
         };
         let room = u64::from(lifecycle.relay_queue_max).saturating_sub(waiting);
         let count_max = bigint(room.min(u64::from(lifecycle.relay_batch_max)));
         if count_max == 0 {
-            return Ok(());
+            return Ok(false);
         }
         let republish_after_ms = self.republish_after_ms();
-        let values: TypedValues<'_> = &[(&count_max, Type::INT8), (&republish_after_ms, Type::INT8)];
+        let values: TypedValues<'_> = &[
+            (&count_max, Type::INT8),
+            (&republish_after_ms, Type::INT8),
+            (&look_back_ms, Type::INT8),
+        ];
         let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
         let owed: Vec<_> = rows
             .iter()
@@ -64,11 +76,12 @@ impl Tier {
         metrics::counter!("hub_lifecycle_broadcasts_relayed_total").increment(count);
         // What is not taken is due again soon.
         publish(jobs, &owed).await;
-        Ok(())
+        Ok(bigint(count) < count_max)
     }
 
-    async fn count_broadcasts(&self) -> Result<(), db::Error> {
-        let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX]).await? else {
+    async fn count_broadcasts(&self, look_back_ms: i64) -> Result<(), db::Error> {
+        let values: Values<'_> = &[&BACKLOG_MAX, &look_back_ms];
+        let Some(row) = BACKLOG.row(&self.pool, values).await? else {
             return Ok(());
         };
         let owed: i64 = row.try_get("owed").during(BACKLOG.name)?;

@@ -21,6 +21,9 @@ use crate::tier::{Tier, bigint};
 /// Rounds of insert and look-up. A second one is needed only if a key ends between the two.
 const ROUNDS_MAX: usize = 3;
 
+/// When an account may come again whose broadcasts are all under way.
+const NO_ROOM_RETRY_SECONDS: u32 = 10;
+
 /// What is to be written.
 struct Writing {
     author: String,
@@ -88,6 +91,7 @@ impl Tier {
             Audience::Agents(_) => None,
             Audience::Labels(labels) => Some(labels_json(labels)),
         };
+        let under_way_max = i64::from(self.config.broadcast.under_way_max);
         let values: TypedValues<'_> = &[
             (account, Type::TEXT),
             (&request.broadcast_id, Type::TEXT),
@@ -106,6 +110,7 @@ impl Tier {
             ),
             (&bigint(self.config.lifecycle.idempotency_ttl_seconds), Type::INT8),
             (&self.republish_after_ms(), Type::INT8),
+            (&under_way_max, Type::INT8),
         ];
         let rows = db::retry(|| INSERT.rows_planned(&self.pool, values)).await?;
         let row = rows
@@ -113,6 +118,9 @@ impl Tier {
             .ok_or_else(|| db::Error::corrupt("insert broadcast gave no row"))?;
         if !row.try_get::<_, bool>("in_time").during(INSERT.name)? {
             return Err(Refusal::NotInTime.problem().into());
+        }
+        if !row.try_get::<_, bool>("has_room").during(INSERT.name)? {
+            return Err(no_room(under_way_max).into());
         }
         Ok(row.try_get("inserted").during(INSERT.name)?)
     }
@@ -158,6 +166,16 @@ impl Tier {
         let row = READ.row(&self.pool, &[&account, &id]).await?;
         row.as_ref().map(read::broadcast).transpose().during(READ.name)
     }
+}
+
+/// Refuses one more broadcast.
+fn no_room(under_way_max: i64) -> Problem {
+    Problem::rate_limited(
+        format!(
+            "broadcasts: {under_way_max} of this account are under way, as many as may be; wait until some have reached their agents"
+        ),
+        NO_ROOM_RETRY_SECONDS,
+    )
 }
 
 /// Who writes what to whom, under which key.

@@ -36,7 +36,7 @@ impl Tier {
                 self.empty_closed(look_back_ms, &shutdown).await,
                 self.purge_directives(look_back_ms, &shutdown).await,
                 self.purge_claims(look_back_ms, &shutdown).await,
-                self.purge_broadcasts(&shutdown).await,
+                self.purge_broadcasts(look_back_ms, &shutdown).await,
             ] {
                 if let Err(error) = swept {
                     look_back.forget();

@@ -34,6 +34,7 @@ due AS MATERIALIZED (
         push.message_id,
         push.kind,
         CASE push.kind WHEN 'response' THEN push.host ELSE webhook.host END AS host,
+        CASE push.kind WHEN 'directive' THEN directive.agent WHEN 'ack' THEN '' END AS webhook,
         coalesce(envelope.agent, directive.agent, '') AS agent,
         coalesce(envelope.callback_url, webhook.url) AS url,
         coalesce(envelope.callback_scheme, webhook.scheme) AS scheme,
@@ -168,6 +169,7 @@ put_back AS (
     SET
         state = CASE judged.verdict WHEN 'deferred' THEN 'due' ELSE judged.verdict END,
         host = coalesce(due.host, push.host),
+        webhook = due.webhook,
         held_at = CASE judged.verdict WHEN 'held' THEN statement_timestamp() END,
         deferrals = CASE judged.verdict WHEN 'deferred' THEN push.deferrals + 1 ELSE 0 END,
         attempt_at = statement_timestamp() + due.pause_ms * interval '1 millisecond',

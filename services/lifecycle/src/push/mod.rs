@@ -36,6 +36,10 @@ pub(crate) const RELEASE: Statement = Statement {
     name: "release pushes",
     sql: include_str!("release.sql"),
 };
+pub(crate) const RELEASE_MOVED: Statement = Statement {
+    name: "release moved pushes",
+    sql: include_str!("release_moved.sql"),
+};
 pub(crate) const REDELIVER: Statement = Statement {
     name: "redeliver pushes",
     sql: include_str!("redeliver.sql"),

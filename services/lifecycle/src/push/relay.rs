@@ -11,6 +11,7 @@ use hub_proto::lifecycle::PushJob;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::release::Release;
 use super::{BACKLOG, RELAY};
 use crate::announce::publish;
 use crate::look_back::LookBack;
@@ -33,9 +34,10 @@ impl Tier {
             Duration::from_millis(lifecycle.republish_after_ms),
         );
         let (mut look_back, mut count_back) = (LookBack::default(), LookBack::default());
+        let mut release = Release::default();
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
-            if let Err(error) = self.release(&jobs).await {
+            if let Err(error) = release.pass(&self, &jobs).await {
                 db::report(&error);
             }
             match self.relay_once(&jobs, &mut look_back, &shutdown).await {

@@ -32,6 +32,7 @@ struct Outcomes<'a> {
     errors: Vec<Option<String>>,
     durations_ms: Vec<i32>,
     probes: Vec<bool>,
+    address_classes: Vec<Option<String>>,
 }
 
 /// What is known of a push under a claim.
@@ -56,14 +57,11 @@ impl<'a> Outcomes<'a> {
                 .map(integer)
                 .filter(|status| (100..1000).contains(status)),
         );
-        self.errors.push(
-            settlement
-                .error
-                .as_deref()
-                .map(|error| storable(error).into_owned()),
-        );
+        self.errors.push(kept(settlement.error.as_deref()));
         self.durations_ms.push(integer(settlement.duration_ms));
         self.probes.push(settlement.probe);
+        self.address_classes
+            .push(kept(settlement.address_class.as_deref()));
     }
 }
 
@@ -117,6 +115,7 @@ impl Tier {
             (&outcomes.errors, Type::TEXT_ARRAY),
             (&outcomes.durations_ms, Type::INT4_ARRAY),
             (&outcomes.probes, Type::BOOL_ARRAY),
+            (&outcomes.address_classes, Type::TEXT_ARRAY),
         ];
         let rows = db::retry(|| SETTLE.rows_planned(&self.pool, values)).await?;
         for row in &rows {
@@ -224,6 +223,11 @@ fn claimed(rows: &[Row]) -> Result<HashMap<(&str, &str), Claimed>, tokio_postgre
     rows.iter()
         .map(|row| Ok(((row.try_get("account")?, row.try_get("message_id")?), read(row)?)))
         .collect()
+}
+
+/// A word of delivery's as PostgreSQL takes it.
+fn kept(word: Option<&str>) -> Option<String> {
+    word.map(|word| storable(word).into_owned())
 }
 
 /// A count as PostgreSQL takes it. One beyond belongs to no row.

@@ -20,12 +20,15 @@ WITH outcome AS (
         outcome.status,
         outcome.error,
         outcome.duration_ms,
-        outcome.is_probe
+        outcome.is_probe,
+        outcome.address_class
     FROM
         unnest(
             $2::text[], $3::text[], $4::integer[], $5::integer[], $6::text[], $7::bigint[], $8::integer[], $9::text[],
-            $10::integer[], $11::boolean[]
-        ) AS outcome (account, message_id, generation, number, kind, pause_ms, status, error, duration_ms, is_probe)
+            $10::integer[], $11::boolean[], $12::text[]
+        ) AS outcome (
+            account, message_id, generation, number, kind, pause_ms, status, error, duration_ms, is_probe, address_class
+        )
 ),
 
 held AS (
@@ -71,12 +74,14 @@ settled AS (
         outcome.kind,
         outcome.status,
         outcome.error,
-        outcome.duration_ms
+        outcome.duration_ms,
+        outcome.address_class,
+        push.attempt_at
 ),
 
 recorded AS (
     INSERT INTO lifecycle.push_attempts (
-        account, message_id, generation, number, at, outcome, status, error, duration_ms
+        account, message_id, generation, number, at, outcome, status, error, duration_ms, address_class, next_attempt_at
     )
     SELECT
         settled.account,
@@ -87,7 +92,9 @@ recorded AS (
         settled.kind,
         settled.status,
         settled.error,
-        settled.duration_ms
+        settled.duration_ms,
+        settled.address_class,
+        CASE WHEN settled.kind = 'retry' THEN settled.attempt_at END
     FROM settled
     WHERE settled.kind <> 'deferred'
     -- That no outcome of it came was said too early.
@@ -97,7 +104,9 @@ recorded AS (
             outcome = excluded.outcome,
             status = excluded.status,
             error = excluded.error,
-            duration_ms = excluded.duration_ms
+            duration_ms = excluded.duration_ms,
+            address_class = excluded.address_class,
+            next_attempt_at = excluded.next_attempt_at
 ),
 
 stamped AS (

@@ -54,6 +54,7 @@ fn read(row: &Row) -> Result<Attempt, tokio_postgres::Error> {
             .map(|count| u32::try_from(count).unwrap_or_default())
     };
     let status: Option<i32> = row.try_get("status")?;
+    let next_attempt_at: Option<OffsetDateTime> = row.try_get("next_attempt_at")?;
     Ok(Attempt {
         generation: count("generation")?,
         number: count("number")?,
@@ -63,5 +64,6 @@ fn read(row: &Row) -> Result<Attempt, tokio_postgres::Error> {
         error: row.try_get("error")?,
         duration_ms: count("duration_ms")?,
         outcome: row.try_get("outcome")?,
+        next_attempt_at: next_attempt_at.map(hub_proto::stamp),
     })
 }

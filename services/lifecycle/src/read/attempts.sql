@@ -1,5 +1,5 @@
 -- Lists the latest attempts of a message's pushes, oldest first. A redelivery begins a new generation, which counts its
--- attempts from 1.
+-- attempts from 1. What kind of place an attempt came to is the operator's to know, not the account's (§9.4).
 --
 -- Locks: none. Indexes: the primary keys of push_attempts and envelopes.
 SELECT
@@ -10,7 +10,8 @@ SELECT
     latest.status,
     latest.error,
     latest.duration_ms,
-    latest.outcome
+    latest.outcome,
+    latest.next_attempt_at
 FROM (
     SELECT *
     FROM lifecycle.push_attempts AS attempt

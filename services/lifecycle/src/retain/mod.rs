@@ -1,6 +1,7 @@
 //! Retention (§8.2, design rule 12): what has ended is kept for its time, and in the end erased, in small batches; so are
-//! idempotency keys. Nothing that is open is touched.
+//! idempotency keys, tombstones and rate budgets. Nothing that is open is touched.
 
+mod purge;
 mod taken;
 
 use std::sync::Arc;
@@ -17,6 +18,8 @@ use crate::pause::Pause;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
 
+use purge::BudgetKey;
+pub(crate) use purge::{PURGE_BUDGETS, PURGE_KEYS, PURGE_TOMBSTONES};
 use taken::Taken;
 
 pub(crate) const TAKE: Statement = Statement {
@@ -31,16 +34,9 @@ pub(crate) const CLOSE: Statement = Statement {
     name: "close response tracks",
     sql: include_str!("close.sql"),
 };
-pub(crate) const PURGE_KEYS: Statement = Statement {
-    name: "purge keys",
-    sql: include_str!("purge_keys.sql"),
-};
 
 /// What the response track says once the Response will never reach the submitter.
 pub(crate) const EXPIRED: &str = "expired";
-
-/// How long a key whose message is open is not looked at again.
-const KEY_POSTPONED: Duration = Duration::from_hours(1);
 
 /// Which ended messages one transaction takes.
 #[derive(Clone, Copy, Debug)]
@@ -56,15 +52,19 @@ impl Tier {
     pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
         let mut look_back = LookBack::default();
+        let mut budgets_from = BudgetKey::default();
         while pause.unless(&shutdown).await {
             let look_back_ms = look_back.next_ms();
-            if let Err(error) = self.retain_messages(look_back_ms, &shutdown).await {
-                look_back.forget();
-                db::report(&error);
-            }
-            if let Err(error) = self.purge_keys(look_back_ms, &shutdown).await {
-                look_back.forget();
-                db::report(&error);
+            for retained in [
+                self.retain_messages(look_back_ms, &shutdown).await,
+                self.purge_keys(look_back_ms, &shutdown).await,
+                self.purge_tombstones(look_back_ms, &shutdown).await,
+                self.purge_budgets(&mut budgets_from).await,
+            ] {
+                if let Err(error) = retained {
+                    look_back.forget();
+                    db::report(&error);
+                }
             }
         }
     }
@@ -167,31 +167,5 @@ impl Tier {
         }
         taken.count();
         Ok(taken)
-    }
-
-    /// Chunk after chunk, until one is not full.
-    async fn purge_keys(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
-        let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
-        let postponed_ms = i64::try_from(KEY_POSTPONED.as_millis()).unwrap_or(i64::MAX);
-        while !shutdown.is_triggered() {
-            let values: TypedValues<'_> = &[
-                (&batch_max, Type::INT8),
-                (&postponed_ms, Type::INT8),
-                (&look_back_ms, Type::INT8),
-            ];
-            let rows = db::retry(|| PURGE_KEYS.rows_planned(&self.pool, values)).await?;
-            let Some(row) = rows.first() else {
-                break;
-            };
-            let (taken, purged): (i64, i64) =
-                (|| Ok::<_, tokio_postgres::Error>((row.try_get("taken")?, row.try_get("purged")?)))()
-                    .during(PURGE_KEYS.name)?;
-            metrics::counter!("hub_lifecycle_keys_purged_total")
-                .increment(u64::try_from(purged).unwrap_or_default());
-            if taken < batch_max {
-                break;
-            }
-        }
-        Ok(())
     }
 }

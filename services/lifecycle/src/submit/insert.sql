@@ -6,14 +6,39 @@
 -- that fails nothing but the charge is written. `inserted` false with all others true: the key or the message is there
 -- already.
 --
--- The depth is a count up to its limit: submits at once may each see room for one. No row is written to count.
+-- The depth is a count up to its limit, which costs as much as the rest where many are open. So what a count leaves room for
+-- is remembered, and there is no other while it lasts ($32: the limit beneath which this submit has a place). `room` is what
+-- a count finds. Submits at once may each see room for one. No row is written to count.
 --
 -- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for.
 -- Indexes: messages_waiting, the primary keys of idempotency, envelopes, messages.
-depth AS MATERIALIZED (
+depth_limit AS MATERIALIZED (
     SELECT least(nullif(budget.inbox_depth, 0), $30::bigint) AS waiting_max
     FROM budget
     WHERE budget.affordable AND $8 <> 'notify'
+),
+
+depth AS MATERIALIZED (
+    SELECT
+        depth_limit.waiting_max,
+        CASE
+            WHEN depth_limit.waiting_max IS DISTINCT FROM $32::bigint
+                THEN (
+                    SELECT count(*)
+                    FROM (
+                        SELECT 1
+                        FROM lifecycle.messages AS message
+                        WHERE
+                            message.account = $1
+                            AND message.agent = $3
+                            AND message.status = 'open'
+                            AND message.kind <> 'notify'
+                        LIMIT (SELECT depth_limit.waiting_max FROM depth_limit)
+                    ) AS counted
+                )
+        END AS waiting
+    FROM depth_limit
+    WHERE depth_limit.waiting_max IS NOT NULL
 ),
 
 world AS MATERIALIZED (
@@ -31,26 +56,11 @@ world AS MATERIALIZED (
                 WHERE host.account = $1 AND host.agent = $3 AND host.host = $19 AND host.status = 'verified'
             )
         ) AS host_verified,
-        NOT EXISTS (
-            SELECT 1
-            FROM depth
-            WHERE
-                depth.waiting_max IS NOT NULL
-                AND (
-                    SELECT count(*)
-                    FROM (
-                        SELECT 1
-                        FROM lifecycle.messages AS message
-                        WHERE
-                            message.account = $1
-                            AND message.agent = $3
-                            AND message.status = 'open'
-                            AND message.kind <> 'notify'
-                        LIMIT (SELECT depth.waiting_max FROM depth)
-                    ) AS waiting
-                ) >= depth.waiting_max
-        ) AS has_room
+        depth.waiting_max,
+        depth.waiting_max - depth.waiting AS room,
+        coalesce(depth.waiting < depth.waiting_max, true) AS has_room
     FROM budget
+    LEFT JOIN depth ON true
 ),
 
 fit AS MATERIALIZED (
@@ -116,5 +126,7 @@ SELECT
     world.in_time,
     world.host_verified,
     world.has_room,
+    world.waiting_max,
+    world.room,
     EXISTS (SELECT 1 FROM message) AS inserted
 FROM world

@@ -4,6 +4,9 @@
 mod extract;
 mod keys;
 mod limits;
+mod room;
+
+use std::time::Instant;
 
 use hub_platform::cpu;
 use hub_platform::db::{self, During};
@@ -22,6 +25,7 @@ use keys::IdempotencyKey;
 pub(crate) use keys::{tag_key, word_keys};
 pub(crate) use limits::CHARGE;
 use limits::Limits;
+pub(crate) use room::Rooms;
 
 pub(crate) const INSERT: Statement = Statement {
     name: "insert message",
@@ -128,13 +132,18 @@ impl Tier {
         let ttl_seconds = bigint(self.config.lifecycle.idempotency_ttl_seconds);
         let limits = Limits::of(&self.config.rate_limit);
         let key = submit.key.as_ref();
+        let (account, agent) = (&submit.request.account, &submit.request.agent);
+        // A notify takes no place.
+        let known_room = (extract.kind != "notify")
+            .then(|| self.rooms.take(account, agent, Instant::now()))
+            .flatten();
         let row = INSERT
             .row(
                 &self.pool,
                 &[
-                    &submit.request.account,
+                    account,
                     &submit.request.message_id,
-                    &submit.request.agent,
+                    agent,
                     &submit.is_addressed(),
                     &limits.per_minute,
                     &limits.addressed_per_minute,
@@ -163,10 +172,16 @@ impl Tier {
                     &ttl_seconds,
                     &limits.waiting_max,
                     &extract.sole_resolver,
+                    &known_room,
                 ],
             )
             .await?
             .ok_or_else(|| db::Error::corrupt("insert message gave no row"))?;
+        let number = |name| row.try_get::<_, Option<i64>>(name).during(INSERT.name);
+        if let (Some(waiting_max), Some(room)) = (number("waiting_max")?, number("room")?) {
+            self.rooms
+                .counted(account, agent, waiting_max, room, Instant::now());
+        }
         let flag = |name| row.try_get::<_, bool>(name).during(INSERT.name);
         if flag("inserted")? {
             return Ok(Inserted::Yes);

@@ -33,6 +33,8 @@ section! {
         pause_after_seconds: u64 = "HUB_CALLBACK_PAUSE_AFTER_SECONDS", "3600", "seconds", 1 to 2_592_000;
         /// How often one push looks whether a paused host is back.
         pause_probe_seconds: u64 = "HUB_CALLBACK_PAUSE_PROBE_SECONDS", "300", "seconds", 1 to 86400;
+        /// Most pushes that one call of a person puts back on the queue; what is left takes another call.
+        redeliver_max: u32 = "HUB_CALLBACK_REDELIVER_MAX", "50000", "pushes", 1 to 1_000_000;
         /// What is read of an answer.
         response_bytes_max: usize = "HUB_CALLBACK_RESPONSE_BYTES_MAX", "65536", "bytes", 0 to 1_048_576;
         /// Certificates trusted beside the public ones, PEM.

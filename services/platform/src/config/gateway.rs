@@ -49,6 +49,10 @@ section! {
         request_timeout_ms: u64 = "HUB_GATEWAY_REQUEST_TIMEOUT_MS", "30000", "milliseconds", 100 to 300_000;
         /// How long a token's principal is believed without asking again.
         principal_cache_ms: u64 = "HUB_GATEWAY_PRINCIPAL_CACHE_MS", "2000", "milliseconds", 0 to 2000;
+        /// How long the audit is kept, and a token listed that has expired.
+        audit_retention_seconds: u64 = "HUB_AUDIT_RETENTION_SECONDS", "34560000", "seconds", 1 to 3_153_600_000;
+        /// How often the gateway drops what is older.
+        directory_sweep_interval_ms: u64 = "HUB_DIRECTORY_SWEEP_INTERVAL_MS", "60000", "milliseconds", 10 to 3_600_000;
         /// How long a browser stays signed in.
         browser_session_seconds: u64 = "HUB_GATEWAY_BROWSER_SESSION_SECONDS", "43200", "seconds", 60 to 2_592_000;
     }

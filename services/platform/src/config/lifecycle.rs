@@ -11,6 +11,8 @@ section! {
         retention_seconds: u64 = "HUB_RETENTION_SECONDS", "2592000", "seconds", 1 to 315_360_000;
         /// How long the content stays after that, before only the 410 does.
         retention_grace_seconds: u64 = "HUB_RETENTION_GRACE_SECONDS", "86400", "seconds", 0 to 31_536_000;
+        /// How long an erased message is told from one that never was (410, then 404); at least as long as a key is remembered.
+        tombstone_seconds: u64 = "HUB_TOMBSTONE_SECONDS", "34560000", "seconds", 1 to 3_153_600_000;
         /// How often the passes for expiry, lease lapse and retention run.
         sweep_interval_ms: u64 = "HUB_SWEEP_INTERVAL_MS", "1000", "milliseconds", 10 to 3_600_000;
         /// Rows of one pass's statement.

@@ -253,6 +253,12 @@ impl Config {
             "HUB_CALLBACK_MAX_DELAY_MS",
             self.callback.max_delay_ms,
         )?;
+        at_most(
+            "HUB_IDEMPOTENCY_TTL_SECONDS",
+            self.lifecycle.idempotency_ttl_seconds,
+            "HUB_TOMBSTONE_SECONDS",
+            self.lifecycle.tombstone_seconds,
+        )?;
         self.check_promises()?;
         if !self.security.key_encryption_key.is_empty() {
             self.security.key_encryption_key_bytes()?;

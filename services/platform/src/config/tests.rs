@@ -123,7 +123,7 @@ fn what_is_wrong_is_named_and_never_shown() {
     let loose_key = file("port = 1\n");
     let no_toml = file("secret-in-a-broken-line = = =");
     let wrong_kind = file("[gateway]\nport = \"secret\"\n");
-    let cases: [(&[(&str, &str)], &str); 21] = [
+    let cases: [(&[(&str, &str)], &str); 22] = [
         (&[("HUB_PROT", "1")], "HUB_PROT is not a setting of the hub"),
         (
             &[("HUB_PORT_FILE", "x")],
@@ -149,6 +149,10 @@ fn what_is_wrong_is_named_and_never_shown() {
         (
             &[("HUB_STREAM_MAX_HOLD_SECONDS", "91")],
             "HUB_STREAM_MAX_HOLD_SECONDS: expected at most HUB_PRESENCE_FRESHNESS_SECONDS, which is 90",
+        ),
+        (
+            &[("HUB_TOMBSTONE_SECONDS", "3600")],
+            "HUB_IDEMPOTENCY_TTL_SECONDS: expected at most HUB_TOMBSTONE_SECONDS, which is 3600",
         ),
         (
             &[("HUB_KEY_ENCRYPTION_KEY", "secret")],

@@ -12,7 +12,7 @@ pub(crate) const STATEMENTS: &[(&str, &str)] = &[("principals/touch", TOUCH), ("
 
 /// Whether an agent is there (§15.2).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
+pub(crate) enum State {
     /// Heard from within the freshness window.
     Online,
     /// Heard from, but longer ago.
@@ -23,7 +23,7 @@ pub enum State {
 
 impl State {
     /// As the wire has it.
-    pub fn as_str(self) -> &'static str {
+    pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Online => "online",
             Self::Offline => "offline",
@@ -34,16 +34,16 @@ impl State {
 
 /// What is known of an agent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Presence {
+pub(crate) struct Presence {
     /// Whether it is there.
-    pub state: State,
+    pub(crate) state: State,
     /// When it was last heard from.
-    pub last_seen: Option<OffsetDateTime>,
+    pub(crate) last_seen: Option<OffsetDateTime>,
 }
 
 /// What a touch came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Touched {
+pub(crate) enum Touched {
     /// The agent was not online before, and is now.
     CameOnline,
     /// It was online before.
@@ -54,7 +54,7 @@ pub enum Touched {
 
 /// Keeps the principals.
 #[derive(Clone)]
-pub struct Principals {
+pub(crate) struct Principals {
     pool: Pool,
     freshness_seconds: f64,
     write_through_ms: f64,
@@ -62,7 +62,7 @@ pub struct Principals {
 
 impl Principals {
     /// Over this database.
-    pub fn new(pool: Pool, freshness_seconds: u64, write_through_ms: u64) -> Self {
+    pub(crate) fn new(pool: Pool, freshness_seconds: u64, write_through_ms: u64) -> Self {
         // Both are configuration, far below where a double would lose a unit; an interval is multiplied by doubles.
         let double = |count: u64| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
         Self {
@@ -73,7 +73,7 @@ impl Principals {
     }
 
     /// Records that an agent was heard from now.
-    pub async fn touch(&self, account: &str, agent: &str) -> Result<Touched, Error> {
+    pub(crate) async fn touch(&self, account: &str, agent: &str) -> Result<Touched, Error> {
         let Some(row) = db::retry(|| self.touch_once(account, agent)).await? else {
             return Ok(Touched::Coalesced);
         };
@@ -86,7 +86,7 @@ impl Principals {
     }
 
     /// What is known of these agents, in their order.
-    pub async fn read(&self, account: &str, agents: &[String]) -> Result<Vec<Presence>, Error> {
+    pub(crate) async fn read(&self, account: &str, agents: &[String]) -> Result<Vec<Presence>, Error> {
         let client = self.client().await?;
         let statement = client
             .prepare_cached(READ)

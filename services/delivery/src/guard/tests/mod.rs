@@ -16,7 +16,7 @@ use names::Scripted;
 /// Long enough for an answer on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The same, where a call does wait that long.
-const WAITED: Duration = Duration::from_secs(5);
+const WAITED: Duration = Duration::from_secs(1);
 
 fn guard(development: bool, answer: &[&str]) -> Guard {
     guard_with(TIMEOUT, development, Scripted::always(answer))
@@ -57,6 +57,10 @@ async fn listener(answer: &'static str) -> (u16, Arc<AtomicUsize>) {
 }
 
 async fn post(guard: &Guard, url: &str) -> Result<Reply, Failure> {
+    posted(guard, url).await.result
+}
+
+async fn posted(guard: &Guard, url: &str) -> Posted {
     guard.post(url, HeaderMap::new(), Bytes::from_static(b"{}")).await
 }
 
@@ -151,6 +155,44 @@ async fn failures_are_told_apart() {
         post(&development, &format!("http://127.0.0.1:{closed}/")).await,
         Err(Failure::Connect)
     );
+}
+
+/// Of every attempt that came to an address, for the operator.
+#[tokio::test]
+async fn it_is_known_what_kind_of_place_a_call_came_to() {
+    const OK: &str = "HTTP/1.1 204 No Content\r\n\r\n";
+    let (port, _) = listener(OK).await;
+    let (silent, _) = listener("").await;
+    let hasty = |development, answer: &[&str]| {
+        let timeout = Duration::from_millis(300);
+        guard_with(timeout, development, Scripted::always(answer))
+    };
+    let near = hasty(true, &["127.0.0.1"]);
+    let loopback = Some(AddressClass::Loopback);
+    let cases = [
+        (&near, format!("http://agent.example:{port}/"), loopback),
+        // Over the connection that was kept.
+        (&near, format!("http://agent.example:{port}/"), loopback),
+        (&near, format!("http://127.0.0.1:{port}/"), loopback),
+        (&near, format!("http://agent.example:{silent}/"), loopback),
+        (&near, format!("https://agent.example:{port}/"), loopback),
+        (
+            &near,
+            "http://[fe80::1]/".to_owned(),
+            Some(AddressClass::LinkLocal),
+        ),
+        (&near, "http://unknown.example/".to_owned(), None),
+        (&near, "http://silent.example/".to_owned(), None),
+        (&near, "ftp://127.0.0.1/".to_owned(), None),
+        (
+            &hasty(false, &["1.1.1.1", "169.254.169.254"]),
+            "https://agent.example/".to_owned(),
+            Some(AddressClass::LinkLocal),
+        ),
+    ];
+    for (guard, url, class) in cases {
+        assert_eq!(posted(guard, &url).await.address, class, "{url}");
+    }
 }
 
 #[tokio::test]

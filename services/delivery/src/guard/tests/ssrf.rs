@@ -86,6 +86,8 @@ const SPELLINGS: [(&str, &[&str]); 9] = [
 #[tokio::test]
 async fn no_kind_of_inner_address_is_ever_touched() {
     let (port, connections) = listener(OK).await;
+    let names = Scripted::always(&["1.1.1.1"]);
+    let guard = guard_with(TIMEOUT, false, names.clone());
     for (kind, addresses) in REFUSED {
         for address in addresses {
             let literal = if address.contains(':') {
@@ -93,7 +95,7 @@ async fn no_kind_of_inner_address_is_ever_touched() {
             } else {
                 (*address).to_owned()
             };
-            let outcome = post(&guard(false, &["1.1.1.1"]), &format!("https://{literal}:{port}/")).await;
+            let outcome = post(&guard, &format!("https://{literal}:{port}/")).await;
             assert_eq!(
                 outcome,
                 Err(Failure::RefusedAddress),
@@ -105,7 +107,8 @@ async fn no_kind_of_inner_address_is_ever_touched() {
                 vec!["1.1.1.1", address],
                 vec![address, "2606:4700::1111"],
             ] {
-                let outcome = post(&guard(false, &answer), &format!("https://agent.example:{port}/")).await;
+                names.answer(&answer);
+                let outcome = post(&guard, &format!("https://agent.example:{port}/")).await;
                 assert_eq!(
                     outcome,
                     Err(Failure::RefusedAddress),
@@ -120,16 +123,17 @@ async fn no_kind_of_inner_address_is_ever_touched() {
 #[tokio::test]
 async fn no_spelling_gets_around_the_refusal() {
     let (port, connections) = listener(OK).await;
+    let guard = guard(false, &["127.0.0.1"]);
     for (kind, hosts) in SPELLINGS {
         for host in hosts {
             let url = format!("https://{host}:{port}/");
-            let outcome = post(&guard(false, &["127.0.0.1"]), &url).await;
+            let outcome = post(&guard, &url).await;
             assert_eq!(outcome, Err(Failure::RefusedAddress), "{kind}: {host}");
         }
     }
     // A zone has no place in a URL.
     for host in ["[fe80::1%25eth0]", "[fe80::1%eth0]", "[::1%25lo]"] {
-        let outcome = post(&guard(false, &["127.0.0.1"]), &format!("https://{host}:{port}/")).await;
+        let outcome = post(&guard, &format!("https://{host}:{port}/")).await;
         assert_eq!(outcome, Err(Failure::InvalidUrl), "{host}");
     }
     assert_eq!(connections.load(Ordering::SeqCst), 0);
