@@ -127,7 +127,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&broadcasts::READ),
             entry(&broadcasts::PAGE),
             entry(&broadcasts::COUNT),
-            entry(&broadcasts::UNACKNOWLEDGED),
+            entry(&broadcasts::RECIPIENTS),
             entry(&broadcasts::TAKE),
             entry(&broadcasts::PENDING),
             entry(&broadcasts::MARK),

@@ -7,7 +7,7 @@ use ma2h::json::quoted;
 use crate::edge::answer;
 
 /// Every state that an agent of a broadcast can be in, the first one first.
-const STATES: [&str; 7] = [
+pub(crate) const STATES: [&str; 7] = [
     "pending",
     "queued",
     "delivered",
@@ -34,9 +34,9 @@ pub(super) fn summary(broadcast: &Broadcast) -> Result<String, Problem> {
 }
 
 /// The whole of it: what was taken, what each directive says, how many got how far, and a page of who has not acknowledged.
-pub(super) fn whole(reply: &GetBroadcastReply, unacknowledged: &[Recipient]) -> Result<String, Problem> {
+pub(super) fn whole(reply: &GetBroadcastReply) -> Result<String, Problem> {
     let broadcast = reply.broadcast.as_ref().ok_or_else(Problem::internal)?;
-    let unacknowledged: Vec<_> = unacknowledged.iter().map(recipient).collect();
+    let unacknowledged: Vec<_> = reply.recipients.iter().map(recipient).collect();
     Ok(format!(
         "{{{},\"content\":{},\"states\":{{{}}},\"unacknowledged\":[{}]}}",
         summary(broadcast)?,
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_broadcast_is_shown_with_how_far_it_got() {
-        let reply = GetBroadcastReply {
+        let mut reply = GetBroadcastReply {
             broadcast: Some(Broadcast {
                 broadcast_id: "bro_1".to_owned(),
                 author: "human:alice".to_owned(),
@@ -100,15 +100,17 @@ mod tests {
                     recipients: 1,
                 },
             ],
-            unacknowledged: Vec::new(),
+            recipients: Vec::new(),
         };
         let gone = Recipient {
             agent: "a/b".to_owned(),
             state: "undeliverable".to_owned(),
             directive_id: None,
+            ack: None,
             reason: Some("unknown_destination".to_owned()),
         };
-        let shown: Value = serde_json::from_str(&whole(&reply, &[gone]).unwrap()).unwrap();
+        reply.recipients.push(gone);
+        let shown: Value = serde_json::from_str(&whole(&reply).unwrap()).unwrap();
         let expected = json!({
             "id": "bro_1",
             "from": "human:alice",

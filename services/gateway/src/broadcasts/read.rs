@@ -6,7 +6,8 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use hub_platform::ids::is_minted;
-use hub_proto::lifecycle::GetBroadcastRequest;
+use hub_proto::lifecycle::{GetBroadcastReply, GetBroadcastRequest};
+use ma2h::error::Problem;
 use ma2h::json::quoted;
 
 use super::body::whole;
@@ -15,9 +16,17 @@ use crate::auth::Caller;
 use crate::directory::ids;
 use crate::edge::answer;
 use crate::edge::errors::Refusal;
-use crate::edge::page::PageParams;
+use crate::edge::page::{Page, PageParams};
 use crate::edge::params::{Ids, Params};
-use crate::principal::Role;
+use crate::principal::{Principal, Role};
+
+/// Which of a broadcast's agents are listed.
+pub(crate) struct Wanted {
+    /// Those in one of these [`STATES`](super::STATES); none: all that have not acknowledged it.
+    pub(crate) listed: Vec<String>,
+    /// Where they begin, and how many.
+    pub(crate) page: Page,
+}
 
 pub(super) async fn handle(
     State(app): State<Arc<App>>,
@@ -25,24 +34,36 @@ pub(super) async fn handle(
     Ids(id): Ids<String>,
     Params(params): Params<PageParams>,
 ) -> Result<Response, Refusal> {
-    let human = principal.human(Role::Viewer)?;
-    let page = params.page()?;
+    let wanted = Wanted {
+        listed: Vec::new(),
+        page: params.page()?,
+    };
+    let (reply, next) = get(&app, &principal, id, &wanted).await?;
+    let next = next.map(|cursor| format!(",\"next_cursor\":{}", quoted(&cursor)));
+    let body = format!("{{\"broadcast\":{}{}}}", whole(&reply)?, next.unwrap_or_default());
+    Ok(answer::json_text(StatusCode::OK, body))
+}
+
+/// One broadcast with a page of its agents, and the cursor of the next one, for a human of the account.
+pub(crate) async fn get(
+    app: &App,
+    reader: &Principal,
+    id: String,
+    wanted: &Wanted,
+) -> Result<(GetBroadcastReply, Option<String>), Problem> {
+    let human = reader.human(Role::Viewer)?;
     let request = GetBroadcastRequest {
         account: human.account.clone(),
         broadcast_id: ids::of_path(id, |id| is_minted(id, "bro"))?,
-        after: page.after.clone(),
-        limit: page.limit + 1,
+        after: wanted.page.after.clone(),
+        limit: wanted.page.limit + 1,
+        listed: wanted.listed.clone(),
     };
     let mut reply = app
         .ask(async || app.lifecycle.clone().get_broadcast(request.clone()).await)
         .await?;
-    let mut unacknowledged = std::mem::take(&mut reply.unacknowledged);
-    let next = page.cut(&mut unacknowledged, |recipient| &recipient.agent);
-    let next = next.map(|cursor| format!(",\"next_cursor\":{}", quoted(&cursor)));
-    let body = format!(
-        "{{\"broadcast\":{}{}}}",
-        whole(&reply, &unacknowledged)?,
-        next.unwrap_or_default()
-    );
-    Ok(answer::json_text(StatusCode::OK, body))
+    let next = wanted
+        .page
+        .cut(&mut reply.recipients, |recipient| &recipient.agent);
+    Ok((reply, next))
 }

@@ -30,6 +30,7 @@ const STYLE_PARTS: &str = concat!(
     include_str!("assets/style/list.css"),
     include_str!("assets/style/message.css"),
     include_str!("assets/style/directives.css"),
+    include_str!("assets/style/broadcasts.css"),
     include_str!("assets/style/modes.css"),
 );
 

@@ -44,6 +44,15 @@ pub(super) fn directive() -> Markup {
     }
 }
 
+/// Beside what a person told many agents.
+pub(super) fn broadcast() -> Markup {
+    html! {
+        svg class="icon" viewBox="0 0 24 24" width="20" height="20" aria-hidden="true" focusable="false" {
+            path d="M4 10v4l9 4V6L4 10ZM7 15.500V19h3v-2.200M16.500 9.500a3.500 3.500 0 0 1 0 5M19 7a7 7 0 0 1 0 10" {}
+        }
+    }
+}
+
 /// A word with a sign where it is not the usual priority.
 pub(super) fn priority(priority: Priority) -> Markup {
     let (word, sign) = match priority {

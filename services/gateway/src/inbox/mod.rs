@@ -5,6 +5,7 @@
 
 mod agents;
 mod assets;
+mod broadcasts;
 mod context;
 mod controls;
 mod directives;
@@ -25,6 +26,7 @@ mod segment;
 pub(crate) mod session;
 mod shown;
 mod when;
+mod writing;
 
 use std::sync::Arc;
 
@@ -55,6 +57,14 @@ pub(crate) fn router() -> Router<Arc<App>> {
             only(get(directives::compose).post(directives::send)),
         )
         .route("/inbox/directives/{id}", only(get(directives::show)))
+        .route("/inbox/broadcasts", only(get(broadcasts::list)))
+        .route("/inbox/broadcasts/agents", only(get(broadcasts::agents)))
+        .route("/inbox/broadcasts/labels", only(get(broadcasts::labels)))
+        .route(
+            "/inbox/broadcasts/new",
+            only(get(broadcasts::compose).post(broadcasts::send)),
+        )
+        .route("/inbox/broadcasts/{id}", only(get(broadcasts::show)))
         .route("/inbox/agents", only(get(agents::list)))
         .route("/inbox/agents/{id}", only(get(agents::show)))
         .route("/inbox/{id}", only(get(message::show).post(message::answer)))

@@ -14,6 +14,15 @@ pub(super) fn actor(address: &str) -> String {
     }
 }
 
+/// `1 agent`, `12 agents`.
+pub(super) fn agents(count: usize) -> String {
+    if count == 1 {
+        "1 agent".to_owned()
+    } else {
+        format!("{count} agents")
+    }
+}
+
 /// `a`, `a or b`, `a, b or c`.
 pub(super) fn either(names: &[String]) -> String {
     match names {
@@ -50,10 +59,11 @@ pub(super) fn status(status: Status) -> (&'static str, &'static str) {
 /// Where a directive's track is, as a word and a sign that does not need colour.
 pub(super) fn track(state: &str) -> (&str, &'static str) {
     match state {
+        "pending" => ("Being sent", "·"),
         "queued" => ("Queued", "…"),
         "delivered" => ("Delivered", "→"),
         "acknowledged" => ("Acknowledged", "✓"),
-        "bounced" => ("Undeliverable", "✕"),
+        "bounced" | "undeliverable" => ("Undeliverable", "✕"),
         "expired" => ("Expired", "◷"),
         // Of a later release.
         other => (other, "·"),
@@ -72,7 +82,7 @@ pub(super) fn priority(priority: Priority) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::{actor, either};
+    use super::{actor, agents, either};
 
     #[test]
     fn names_people_and_agents() {
@@ -80,6 +90,11 @@ mod tests {
         assert_eq!(actor("agent:deploybot/dev#sess_1"), "agent deploybot/dev#sess_1");
         assert_eq!(actor("system:expiry"), "the hub");
         assert_eq!(actor("odd"), "odd");
+    }
+
+    #[test]
+    fn counts_agents() {
+        assert_eq!([0, 1, 2].map(agents), ["0 agents", "1 agent", "2 agents"]);
     }
 
     #[test]

@@ -17,19 +17,19 @@ use crate::mailbox::{ack, directed, drain, ids};
 const SETTLED_WITHIN: Duration = Duration::from_secs(90);
 
 /// An account with an operator, and agents that can be told something.
-struct Fleet {
-    hub: TestHub,
-    account: Account,
-    alice: Human,
-    agents: Vec<Agent>,
+pub(crate) struct Fleet {
+    pub(crate) hub: TestHub,
+    pub(crate) account: Account,
+    pub(crate) alice: Human,
+    pub(crate) agents: Vec<Agent>,
 }
 
 impl Fleet {
-    async fn start(agents: usize) -> Self {
+    pub(crate) async fn start(agents: usize) -> Self {
         Self::on(TestHub::start().await, agents).await
     }
 
-    async fn on(hub: TestHub, agents: usize) -> Self {
+    pub(crate) async fn on(hub: TestHub, agents: usize) -> Self {
         let account = hub.account("fleet").await;
         let alice = account.human("alice", "operator").await;
         let mut known = Vec::new();
@@ -50,22 +50,22 @@ impl Fleet {
         agents.map(|agent| format!("agent:{}", agent.id())).collect()
     }
 
-    fn to_all(&self, title: &str) -> Value {
+    pub(crate) fn to_all(&self, title: &str) -> Value {
         json!({"to": self.addresses(), "title": title})
     }
 
     /// A broadcast's id.
-    async fn sent(&self, body: &Value) -> String {
+    pub(crate) async fn sent(&self, body: &Value) -> String {
         let taken = self.alice.post("/v1/broadcasts", body).await.expect(202);
         taken["broadcast"]["id"].as_str().unwrap().to_owned()
     }
 
-    async fn view(&self, id: &str) -> Value {
+    pub(crate) async fn view(&self, id: &str) -> Value {
         self.alice.get(&format!("/v1/broadcasts/{id}")).await.expect(200)["broadcast"].take()
     }
 
     /// How many are in which state, once so many are in this one.
-    async fn once(&self, id: &str, state: &str, agents: u64) -> Value {
+    pub(crate) async fn once(&self, id: &str, state: &str, agents: u64) -> Value {
         eventually(&format!("{agents} agents to be {state}"), || async {
             let view = self.view(id).await;
             (view["states"][state] == agents).then_some(view)
@@ -73,14 +73,14 @@ impl Fleet {
         .await
     }
 
-    async fn labelled(&self, id: &str, labels: Value) {
+    pub(crate) async fn labelled(&self, id: &str, labels: Value) {
         let body = json!({"id": id, "labels": labels});
         let admin = self.account.admin();
         admin.post(&self.account.path("/agents"), &body).await.expect(201);
     }
 
     /// Agents that nobody speaks for.
-    async fn crowd(&self, prefix: &str, count: i32, labels: &Value) {
+    pub(crate) async fn crowd(&self, prefix: &str, count: i32, labels: &Value) {
         let database = self.hub.database().connect().await;
         let sql = "INSERT INTO directory.agents (account, agent, labels)
                    SELECT $1, $2 || number, $4::text::jsonb FROM generate_series(1, $3) AS number";

@@ -9,7 +9,8 @@ use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::mailbox::{Post, WORKER};
-use crate::pages::{NEW, Visitor};
+use crate::pages::{NEW, form};
+use crate::visitor::Visitor;
 
 /// A hub whose processes are five minutes behind its database.
 async fn behind() -> TestHub {
@@ -27,7 +28,7 @@ async fn behind() -> TestHub {
 async fn what_a_person_types_is_a_time_from_now() {
     let post = Post::on(behind().await).await;
     let visitor = Visitor::of(&post.alice, &post.hub).await;
-    let (csrf, key) = visitor.form().await;
+    let (csrf, key) = form(&visitor).await;
     let fields = [
         ("csrf", csrf.as_str()),
         ("key", key.as_str()),

@@ -2,74 +2,17 @@
 
 use futures_util::future::join_all;
 use http::Method;
-use hub_testkit::{Api, Human, Reply, TestHub, segment};
+use hub_testkit::{Reply, segment};
 use serde_json::json;
 
 use crate::mailbox::{Post, WORKER, ack, directed, drain, ids};
+use crate::visitor::{Visitor, hidden};
 
 pub(crate) const NEW: &str = "/inbox/directives/new?to=orchard%2Fworker";
 
-/// A person's browser, without a page.
-pub(crate) struct Visitor {
-    api: Api,
-    cookie: String,
-}
-
-impl Visitor {
-    pub(crate) async fn of(human: &Human, hub: &TestHub) -> Self {
-        let api = hub.anonymous();
-        let form = form(&[("token", human.token().unwrap())]);
-        let request = api.request(Method::POST, "/inbox/sign-in");
-        let request = request.header("sec-fetch-site", "same-origin");
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
-        let signed_in = Reply::of(request.body(form)).await;
-        assert_eq!(signed_in.status, 303, "{}", signed_in.text);
-        let cookie = signed_in.header("set-cookie").unwrap().split(';').next();
-        Self {
-            cookie: cookie.unwrap().to_owned(),
-            api,
-        }
-    }
-
-    async fn get(&self, path: &str) -> Reply {
-        let request = self.api.request(Method::GET, path);
-        Reply::of(request.header("cookie", &self.cookie)).await
-    }
-
-    /// A page that is there.
-    async fn page(&self, path: &str) -> String {
-        let page = self.get(path).await;
-        assert_eq!(page.status, 200, "{path}: {}", page.text);
-        page.text
-    }
-
-    pub(crate) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Reply {
-        let request = self.api.request(Method::POST, path);
-        let request = request.header("cookie", &self.cookie);
-        let request = request.header("sec-fetch-site", "same-origin");
-        let request = request.header("content-type", "application/x-www-form-urlencoded");
-        Reply::of(request.body(form(fields))).await
-    }
-
-    /// What the form to the worker carries without the person's doing: the session's token, and the sending's key.
-    pub(crate) async fn form(&self) -> (String, String) {
-        hidden(&self.page(NEW).await)
-    }
-}
-
-fn hidden(page: &str) -> (String, String) {
-    let value = |name: &str| {
-        let (_, rest) = page.rsplit_once(&format!("name=\"{name}\" value=\"")).unwrap();
-        rest.split('"').next().unwrap().to_owned()
-    };
-    (value("csrf"), value("key"))
-}
-
-fn form(fields: &[(&str, &str)]) -> String {
-    let pairs = fields
-        .iter()
-        .map(|(name, value)| format!("{name}={}", segment(value)));
-    pairs.collect::<Vec<_>>().join("&")
+/// What the form to the worker carries.
+pub(crate) async fn form(visitor: &Visitor) -> (String, String) {
+    hidden(&visitor.page(NEW).await)
 }
 
 async fn titles(post: &Post) -> Vec<String> {
@@ -83,12 +26,14 @@ async fn titles(post: &Post) -> Vec<String> {
 async fn a_form_that_is_posted_twice_sends_once() {
     let post = Post::start().await;
     let visitor = Visitor::of(&post.alice, &post.hub).await;
-    let (csrf, key) = visitor.form().await;
+    let (csrf, key) = form(&visitor).await;
     let fields = [
         ("csrf", csrf.as_str()),
         ("key", key.as_str()),
         ("title", "Stop"),
         ("body", "one\r\ntwo"),
+        ("tags", "deploy, eu"),
+        ("links", "https://ci.example/run the run"),
     ];
     let replies = join_all((0..6).map(|_| visitor.post(NEW, &fields))).await;
     let path = replies[0].header("location").unwrap().to_owned();
@@ -100,11 +45,17 @@ async fn a_form_that_is_posted_twice_sends_once() {
     }
     assert_eq!(titles(&post).await, ["Stop"]);
     let drained = drain(&post.worker, "").await;
-    assert!(
-        drained[0].directive.contains(r"one\ntwo"),
-        "{}",
-        drained[0].directive
-    );
+    for part in [
+        r"one\ntwo",
+        r#""tags":["deploy","eu"]"#,
+        r#""uri":"https://ci.example/run""#,
+    ] {
+        assert!(
+            drained[0].directive.contains(part),
+            "{part} in {}",
+            drained[0].directive
+        );
+    }
 
     // The same form with other words is no repetition: it says so, and can be sent as another.
     let other = [("csrf", csrf.as_str()), ("key", key.as_str()), ("title", "Go on")];
@@ -126,7 +77,7 @@ async fn a_form_that_is_posted_twice_sends_once() {
 async fn what_the_hub_refuses_comes_back_with_all_that_was_typed() {
     let post = Post::start().await;
     let visitor = Visitor::of(&post.alice, &post.hub).await;
-    let (csrf, key) = visitor.form().await;
+    let (csrf, key) = form(&visitor).await;
     let long = "ü".repeat(201);
     let cases = [
         (["", "x", "normal", ""], "title-error", 422),
@@ -145,6 +96,7 @@ async fn what_the_hub_refuses_comes_back_with_all_that_was_typed() {
         ];
         let told = visitor.post(NEW, &fields).await;
         assert_eq!(told.status.as_u16(), status, "{}", told.text);
+        assert!(told.text.contains("<title>Not sent: "), "{}", told.text);
         for part in [
             format!("id=\"{error}\""),
             format!("value=\"{title}\""),
@@ -191,7 +143,7 @@ async fn what_the_hub_refuses_comes_back_with_all_that_was_typed() {
 async fn a_form_counts_only_from_the_inbox_and_from_who_may_send() {
     let post = Post::start().await;
     let visitor = Visitor::of(&post.alice, &post.hub).await;
-    let (_, key) = visitor.form().await;
+    let (_, key) = form(&visitor).await;
     let forged = [("csrf", "other"), ("key", key.as_str()), ("title", "Stop")];
     assert_eq!(visitor.post(NEW, &forged).await.status, 403);
     let request = visitor.api.request(Method::POST, NEW);
@@ -277,7 +229,7 @@ async fn any_id_of_an_agent_has_a_page() {
             "{id}"
         );
     }
-    let (csrf, key) = visitor.form().await;
+    let (csrf, key) = form(&visitor).await;
     let fields = [("csrf", csrf.as_str()), ("key", key.as_str()), ("title", "Stop")];
     let refused = visitor.post("/inbox/directives/new?to=a%23sess_1", &fields).await;
     assert_eq!(refused.status, 422, "{}", refused.text);

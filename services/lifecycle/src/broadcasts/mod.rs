@@ -38,9 +38,9 @@ pub(crate) const COUNT: Statement = Statement {
     name: "count states of a broadcast",
     sql: include_str!("count.sql"),
 };
-pub(crate) const UNACKNOWLEDGED: Statement = Statement {
-    name: "list who has not acknowledged a broadcast",
-    sql: include_str!("unacknowledged.sql"),
+pub(crate) const RECIPIENTS: Statement = Statement {
+    name: "list agents of a broadcast",
+    sql: include_str!("recipients.sql"),
 };
 pub(crate) const TAKE: Statement = Statement {
     name: "take broadcast",

@@ -11,7 +11,8 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::{COUNT, PAGE, PREFIX, READ, UNACKNOWLEDGED};
+use super::{COUNT, PAGE, PREFIX, READ, RECIPIENTS};
+use crate::acks;
 use crate::error::Error;
 use crate::statement::TypedValues;
 use crate::tier::Tier;
@@ -24,7 +25,7 @@ const LOOKS_MAX: usize = 3;
 /// Where the agents of a broadcast stand.
 struct Reach {
     states: Vec<RecipientCount>,
-    unacknowledged: Vec<Recipient>,
+    recipients: Vec<Recipient>,
     /// Directives to be ended before anyone is told of them.
     overdue: Vec<String>,
 }
@@ -46,7 +47,7 @@ impl Tier {
                     broadcast: Some(broadcast(&row).during(READ.name)?),
                     content: row.try_get("content").during(READ.name)?,
                     states: reach.states,
-                    unacknowledged: reach.unacknowledged,
+                    recipients: reach.recipients,
                 });
             }
             let overdue: Vec<_> = reach.overdue.iter().map(String::as_str).collect();
@@ -61,19 +62,20 @@ impl Tier {
             (&request.broadcast_id, Type::TEXT),
             (&request.after, Type::TEXT),
             (&i64::from(request.limit), Type::INT8),
+            (&request.listed, Type::TEXT_ARRAY),
         ];
         let counted = COUNT.rows_planned(&self.pool, &values[..2]).await?;
-        let listed = UNACKNOWLEDGED.rows_planned(&self.pool, values).await?;
+        let listed = RECIPIENTS.rows_planned(&self.pool, values).await?;
         let mut reach = Reach {
             states: Vec::new(),
-            unacknowledged: Vec::new(),
+            recipients: Vec::new(),
             overdue: Vec::new(),
         };
         for row in &counted {
             reach.count(row).during(COUNT.name)?;
         }
         for row in &listed {
-            reach.list(row).during(UNACKNOWLEDGED.name)?;
+            reach.list(row).during(RECIPIENTS.name)?;
         }
         Ok(reach)
     }
@@ -120,11 +122,12 @@ impl Reach {
         if row.try_get("overdue")? {
             self.overdue.extend(directive_id.clone());
         }
-        self.unacknowledged.push(Recipient {
+        self.recipients.push(Recipient {
             agent: row.try_get("agent")?,
             state: row.try_get("state")?,
             directive_id,
             reason: row.try_get("reason")?,
+            ack: acks::joined(row)?,
         });
         Ok(())
     }

@@ -17,6 +17,7 @@ use crate::edge::page::PageParams;
 use super::super::links::{encode, to_agent};
 use super::super::page::{self, Place};
 use super::super::session::Session;
+use super::super::writing::{self, Way};
 use super::super::{directives, icons};
 use super::{Known, is_addressable, know, one, waiting};
 
@@ -62,7 +63,7 @@ pub(in super::super) async fn choose(app: &App, session: &Session, cursor: Optio
 async fn page_of(app: &App, session: &Session, cursor: Option<String>, purpose: Purpose) -> Response {
     let is_first = cursor.as_ref().is_none_or(String::is_empty);
     let wanted = PageParams::of(cursor, PAGE_ROWS);
-    match read(app, session, &wanted).await {
+    match self::page(app, session, &wanted).await {
         Ok((known, next_cursor)) => {
             let pages = (is_first, next_cursor.as_deref());
             let main = draw(session, &known, pages, purpose, OffsetDateTime::now_utc());
@@ -76,7 +77,8 @@ async fn page_of(app: &App, session: &Session, cursor: Option<String>, purpose: 
     }
 }
 
-async fn read(
+/// A page of the account's agents, and the cursor of the next one.
+pub(in super::super) async fn page(
     app: &App,
     session: &Session,
     wanted: &PageParams,
@@ -102,10 +104,16 @@ fn draw(
         main id="main" class="list" tabindex="-1" data-page="agents" {
             @if purpose == Purpose::Choose { p class="back" { a href="/inbox/directives" data-back { "← Directives" } } }
             div class="list-head" {
-                h1 { (if purpose == Purpose::Look { "Agents" } else { "Write to which agent?" }) }
+                @match purpose {
+                    Purpose::Look => h1 { "Agents" },
+                    Purpose::Choose => {
+                        h1 class="hidden" { "Write to one agent" }
+                        (writing::ways(Way::One))
+                    }
+                }
                 (by_id(address, purpose))
             }
-            @if purpose == Purpose::Choose { (directives::why_not(session)) }
+            @if purpose == Purpose::Choose { (writing::why_not(session)) }
             @if known.is_empty() {
                 (nothing(is_first))
             } @else {
@@ -162,13 +170,20 @@ fn row(agent: &Known, purpose: Purpose, now: OffsetDateTime) -> Markup {
                     @if is_link { a id=(format!("row-{}", agent.id)) href=(to) data-row { (agent.id) } }
                     @else { (agent.id) }
                 }
-                p class="row-meta" {
-                    span { (agent.presence.badge(now)) }
-                    @for (name, value) in &agent.labels { span class="tag" { (name) ": " (value) } }
-                    @if !is_link { span { "cannot be written to: its id has a # in it" } }
-                }
+                (meta(agent, !is_link, now))
             }
             div class="row-side" { p { (waiting(&agent.waiting)) } }
+        }
+    }
+}
+
+/// What is known of an agent, beneath its id in a row; `explains` says why it cannot be chosen.
+pub(in super::super) fn meta(agent: &Known, explains: bool, now: OffsetDateTime) -> Markup {
+    html! {
+        p class="row-meta" {
+            span { (agent.presence.badge(now)) }
+            @for (name, value) in &agent.labels { span class="tag" { (name) ": " (value) } }
+            @if explains { span { "cannot be written to: its id has a # in it" } }
         }
     }
 }

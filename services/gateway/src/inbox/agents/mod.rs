@@ -15,7 +15,7 @@ use crate::mailbox;
 use super::presence::{self, Presence};
 use super::session::Session;
 
-pub(super) use list::{choose, list};
+pub(super) use list::{choose, list, meta, page};
 pub(super) use one::show;
 
 /// An agent, and what is true of it now.
@@ -79,7 +79,7 @@ pub(super) fn why_not(id: &str) -> Markup {
 }
 
 /// What waits in its mailbox; nothing where nothing does.
-fn waiting(waiting: &Waiting) -> Markup {
+pub(super) fn waiting(waiting: &Waiting) -> Markup {
     let parts = [
         (waiting.queued, "queued"),
         (waiting.delivered, "not acknowledged"),

@@ -16,6 +16,7 @@ use super::super::icons;
 use super::super::page::{self, Place};
 use super::super::segment::Segment;
 use super::super::session::Session;
+use super::super::writing;
 use super::{Known, find, is_addressable, waiting, why_not};
 
 /// Its newest directives that are shown.
@@ -66,7 +67,7 @@ fn draw(session: &Session, agent: &Known, newest: &[Listed], now: OffsetDateTime
                         @if newest.is_empty() {
                             p class="muted" { "Nothing yet." }
                         } @else {
-                            ol class="rows card" { @for directive in newest { (directives::row(directive, now)) } }
+                            ol class="rows card" { @for directive in newest { (directives::row(directive, false, now)) } }
                             p class="more" { a href=(directives::all_to(&agent.id)) { "All directives to it" } }
                         }
                     }
@@ -83,10 +84,10 @@ fn mailbox(session: &Session, agent: &Known) -> Markup {
         section class="card stack" aria-labelledby="mailbox-title" {
             h2 id="mailbox-title" { "Its mailbox" }
             p { @if nothing { "Nothing waits in it." } @else { (waiting(&agent.waiting)) "." } }
-            @if directives::may_write(session) && is_addressable(&agent.id) {
+            @if writing::may_write(session) && is_addressable(&agent.id) {
                 a class="button primary" href=(directives::to(&agent.id)) { "Write to it" }
             } @else {
-                (directives::why_not(session))
+                (writing::why_not(session))
                 (why_not(&agent.id))
             }
             p { a href=(Filter::of_agent(&agent.id).href()) { "What it sent" } }

@@ -152,7 +152,9 @@
   const renew = (next) => {
     for (const part of main().querySelectorAll("[data-part]")) {
       const fresh = next.querySelector(`[data-part="${CSS.escape(part.dataset.part)}"]`);
-      if (fresh && !part.contains(document.activeElement)) part.replaceWith(document.importNode(fresh, true));
+      if (!fresh || part.contains(document.activeElement)) continue;
+      for (const { id } of part.querySelectorAll("details[open][id]")) fresh.querySelector(`#${CSS.escape(id)}`)?.setAttribute("open", "");
+      part.replaceWith(document.importNode(fresh, true));
     }
     tick();
   };
@@ -201,6 +203,9 @@
     agents: ["directive.updated", "presence.updated"],
     agent: ["directive.updated", "presence.updated"],
     compose: ["presence.updated"],
+    broadcasts: ["directive.updated"],
+    broadcast: ["directive.updated", "presence.updated"],
+    broadcasting: [],
   };
   const EVENTS = new Set(["resync", ...Object.values(ABOUT).flat()]);
 
@@ -306,7 +311,7 @@
       if (event.key === "Escape") event.target.blur();
       return;
     }
-    const isList = main()?.classList.contains("list");
+    const isList = main()?.classList.contains("list") || rows().length > 0;
     const action = (isList && inList[event.key]) || anywhere[event.key];
     if (!action) return;
     event.preventDefault();

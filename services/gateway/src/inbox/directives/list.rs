@@ -16,10 +16,11 @@ use crate::directives::{self, STATES};
 
 use super::super::page::{self, Place};
 use super::super::session::Session;
-use super::super::{icons, names, when};
+use super::super::writing::may_write;
+use super::super::{broadcasts, icons, names, when};
+use super::NEW;
 use super::filter::Filter;
 use super::written::Heading;
-use super::{NEW, may_write};
 
 /// Of an agent's note a row shows the beginning.
 const NOTE_CHARS_MAX: usize = 120;
@@ -83,15 +84,16 @@ fn draw(
 ) -> Markup {
     html! {
         main id="main" class="list" tabindex="-1" data-page="directives" {
+            h1 class="hidden" { "Directives" }
             div class="list-head" {
-                h1 { "Directives" }
+                (sorts(false))
                 @if may_write(session) { a class="button primary" href=(NEW) { "Write to an agent" } }
             }
             (narrowing(filter))
             @if listed.is_empty() {
                 (nothing(filter, next_cursor.is_some()))
             } @else {
-                ol class="rows card" { @for directive in listed { (row(directive, now)) } }
+                ol class="rows card" { @for directive in listed { (row(directive, true, now)) } }
             }
             @if filter.cursor.is_some() || next_cursor.is_some() {
                 nav class="paging" aria-label="Pages" {
@@ -100,6 +102,21 @@ fn draw(
                         a class="button" rel="next" href=(filter.href_from(cursor)) { "Older" }
                     }
                 }
+            }
+        }
+    }
+}
+
+/// To one agent each, or to many at once.
+pub(in super::super) fn sorts(to_many: bool) -> Markup {
+    let sorts = [
+        ("To one agent", Filter::default().href(), !to_many),
+        ("Broadcasts", broadcasts::LIST.to_owned(), to_many),
+    ];
+    html! {
+        nav class="tabs" aria-label="Directives" {
+            @for (title, href, is_current) in sorts {
+                a href=(href) aria-current=[is_current.then_some("page")] { (title) }
             }
         }
     }
@@ -140,8 +157,8 @@ fn nothing(filter: &Filter, has_more: bool) -> Markup {
     }
 }
 
-/// One row.
-pub(in super::super) fn row(Listed(directive): &Listed, now: OffsetDateTime) -> Markup {
+/// One row; `names_agent` where they are not all to the same one.
+pub(in super::super) fn row(Listed(directive): &Listed, names_agent: bool, now: OffsetDateTime) -> Markup {
     let (state, sign) = names::track(&directive.track.state);
     let note = directive.track.ack.as_ref().and_then(|ack| ack.note.as_deref());
     html! {
@@ -153,7 +170,7 @@ pub(in super::super) fn row(Listed(directive): &Listed, now: OffsetDateTime) -> 
                 }
                 p class="row-meta" {
                     (icons::priority(directive.priority))
-                    span { "to " (directive.agent) }
+                    @if names_agent { span class="clamped" { "to " (directive.agent) } }
                     span { "by " (names::actor(&directive.author)) }
                     // Text of the agent: shown as that, never as markup (§14.4).
                     @if let Some(note) = note { span class="row-note" { "“" (beginning(note)) "”" } }
@@ -170,7 +187,8 @@ pub(in super::super) fn row(Listed(directive): &Listed, now: OffsetDateTime) -> 
     }
 }
 
-fn beginning(note: &str) -> String {
+/// Of a note so much that it fits a row.
+pub(in super::super) fn beginning(note: &str) -> String {
     let line = note.split_whitespace().collect::<Vec<_>>().join(" ");
     match line.char_indices().nth(NOTE_CHARS_MAX) {
         Some((end, _)) => format!("{}…", &line[..end]),
@@ -189,7 +207,7 @@ mod tests {
     fn a_row_is_text() {
         let hurt = "<img src=x onerror=alert(1)>";
         let listed = Listed(Heading::read(&directive(hurt, "")).unwrap());
-        let html = row(&listed, datetime!(2026-06-04 19:00 UTC)).into_string();
+        let html = row(&listed, true, datetime!(2026-06-04 19:00 UTC)).into_string();
         assert!(!html.contains("<img") && html.contains("&lt;img"), "{html}");
         for part in [
             "Queued",

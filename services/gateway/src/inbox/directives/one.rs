@@ -6,7 +6,7 @@ use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use hub_platform::cpu;
 use ma2h::error::Problem;
-use maud::{Markup, PreEscaped, html};
+use maud::{Markup, html};
 use time::OffsetDateTime;
 
 use crate::app::App;
@@ -16,9 +16,10 @@ use super::super::page::{self, Place};
 use super::super::presence::{self, Presence};
 use super::super::segment::Segment;
 use super::super::session::Session;
-use super::super::{context, icons, links, names, when};
+use super::super::writing::{self, Content};
+use super::super::{icons, links, names, when};
 use super::track;
-use super::written::{Content, Heading};
+use super::written::Heading;
 
 /// `GET /inbox/directives/{id}`.
 pub(in super::super) async fn show(
@@ -43,7 +44,7 @@ pub(in super::super) async fn show(
 async fn load(app: &App, session: &Session, id: String) -> Result<(Heading, Content), Problem> {
     let directive = directives::get(app, &session.principal(), id).await?;
     cpu::run(directive.directive.len(), move || {
-        Ok((Heading::read(&directive)?, Content::read(&directive)?))
+        Ok((Heading::read(&directive)?, Content::read(&directive.directive)?))
     })
     .await
 }
@@ -56,22 +57,12 @@ fn draw(heading: &Heading, content: &Content, presence: &Presence, now: OffsetDa
             p class="back" { a href="/inbox/directives" data-back { "← Directives" } }
             article class="message" {
                 (head(heading, now))
-                div class="message-main" {
-                    @if let Some(body) = &content.body_html {
-                        section class="card prose" aria-label="Directive" { (PreEscaped(body)) }
-                    }
-                    (context::draw(&content.context))
-                    @if content.body_html.is_none() && content.context.is_empty() {
-                        p class="muted" { "Nothing was written beyond the title." }
-                    }
-                }
+                div class="message-main" { (content.draw("Directive")) }
                 div class="message-side" {
                     (track::draw(heading, presence, now))
                     section class="particulars" aria-label="Particulars" {
                         dl { dt { "Directive" } dd { (heading.id) } }
-                        @if !heading.tags.is_empty() {
-                            ul class="tags" aria-label="Tags" { @for tag in &heading.tags { li class="tag" { (tag) } } }
-                        }
+                        (writing::tags(&heading.tags))
                     }
                 }
             }
@@ -90,6 +81,7 @@ fn head(heading: &Heading, now: OffsetDateTime) -> Markup {
                 span class="pill" data-status=[(!heading.track.is_over()).then_some("open")] {
                     span aria-hidden="true" { (sign) " " } (state)
                 }
+                @if heading.sensitive { span class="pill" { "Sensitive" } }
             }
             h1 { (heading.title) }
             p class="byline" {

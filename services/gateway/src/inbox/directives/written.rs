@@ -10,9 +10,6 @@ use time::OffsetDateTime;
 
 use crate::edge::answer;
 
-use super::super::markdown;
-use super::super::shown::Part;
-
 /// Who told whom, in one line, and how far it got.
 pub(super) struct Heading {
     pub(super) id: String,
@@ -23,6 +20,7 @@ pub(super) struct Heading {
     pub(super) title: String,
     pub(super) priority: Priority,
     pub(super) tags: Vec<String>,
+    pub(super) sensitive: bool,
     pub(super) created_at: Option<OffsetDateTime>,
     pub(super) expires_at: Option<OffsetDateTime>,
     pub(super) track: Track,
@@ -38,13 +36,6 @@ pub(super) struct Track {
     pub(super) ack: Option<Ack>,
 }
 
-/// What only its own page shows.
-pub(super) struct Content {
-    /// The body, drawn; none where nothing stands in it.
-    pub(super) body_html: Option<String>,
-    pub(super) context: Vec<Part>,
-}
-
 #[derive(Deserialize)]
 struct Line {
     from: String,
@@ -52,15 +43,10 @@ struct Line {
     priority: Option<String>,
     #[serde(default)]
     tags: Vec<String>,
+    #[serde(default)]
+    sensitive: bool,
     created_at: String,
     expires_at: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Rest {
-    body: Option<String>,
-    #[serde(default)]
-    context: Vec<Part>,
 }
 
 impl Heading {
@@ -78,6 +64,7 @@ impl Heading {
                 .and_then(|name| name.parse().ok())
                 .unwrap_or_default(),
             tags: line.tags,
+            sensitive: line.sensitive,
             created_at: timestamp::parse(&line.created_at),
             expires_at: line.expires_at.as_deref().and_then(timestamp::parse),
             track: Track::read(track),
@@ -86,7 +73,7 @@ impl Heading {
 
     /// The address of its page.
     pub(super) fn path(&self) -> String {
-        format!("/inbox/directives/{}", self.id)
+        super::path(&self.id)
     }
 }
 
@@ -107,25 +94,13 @@ impl Track {
     }
 }
 
-impl Content {
-    /// Reads what lifecycle keeps.
-    pub(super) fn read(directive: &Directive) -> Result<Self, Problem> {
-        let rest: Rest = serde_json::from_str(&directive.directive).map_err(|_| Problem::internal())?;
-        let body = rest.body.as_deref().filter(|body| !body.trim().is_empty());
-        Ok(Self {
-            body_html: body.map(markdown::render),
-            context: rest.context,
-        })
-    }
-}
-
 #[cfg(test)]
 pub(super) mod tests {
     use hub_proto::lifecycle::{Directive, MailboxTrack};
     use ma2h::envelope::Priority;
     use serde_json::json;
 
-    use super::{Content, Heading};
+    use super::Heading;
 
     /// One that is queued, of this title and body.
     pub(in super::super) fn directive(title: &str, body: &str) -> Directive {
@@ -155,12 +130,5 @@ pub(super) mod tests {
         );
         assert_eq!(heading.priority, Priority::Urgent);
         assert!(heading.created_at < heading.expires_at && !heading.track.is_over());
-        let content = Content::read(&directive).unwrap();
-        let html = content.body_html.unwrap();
-        assert!(
-            html.contains("<strong>now</strong>") && !html.contains("<script"),
-            "{html}"
-        );
-        assert_eq!(content.context.len(), 1);
     }
 }
