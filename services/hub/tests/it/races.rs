@@ -213,7 +213,7 @@ async fn an_answer_after_expiry_loses_to_the_default_also_when_nobody_swept() {
         .await;
     let stage = Stage::on(hub).await;
     let mut ask = stage.confirm();
-    let expires_at = OffsetDateTime::now_utc() + Duration::from_millis(300);
+    let expires_at = OffsetDateTime::now_utc() + Duration::from_secs(4);
     ask["expires_at"] = json!(expires_at.format(&Rfc3339).unwrap());
     ask["request"]["default_on_expire"] = json!("deny");
     let [answered, cancelled, read] = [

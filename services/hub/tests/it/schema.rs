@@ -179,6 +179,7 @@ async fn relations(client: &Client, owner: Tier, kind: &str) -> Vec<String> {
     let sql = "SELECT format('%I.%I', nspname, relname)
                FROM pg_catalog.pg_class AS c JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace
                WHERE n.nspname = $1 AND c.relkind::text = $2
+                   AND (c.relkind <> 'v' OR pg_catalog.has_table_privilege(c.oid, 'SELECT'))
                ORDER BY 1";
     let rows = client.query(sql, &[&owner.schema(), &kind]).await.unwrap();
     rows.iter().map(|row| row.get(0)).collect()

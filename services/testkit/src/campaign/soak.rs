@@ -31,8 +31,8 @@ const SHORT: [(&str, &str); 7] = [
 ];
 /// Fewer calls than this say nothing of a statement's cost.
 const CALLS_MIN: i64 = 5;
-/// A statement has grown with what vacuum could not remove where one call looks at more blocks than this, and at so many
-/// times as many as before.
+/// A statement has stayed grown where one call looks at more blocks than this once vacuum could remove all again, and at so
+/// many times as many as before the snapshot. While it is held a queue's head lies behind what was taken from it.
 const BLOCKS_MAX: f64 = 500.0;
 const RATIO_MAX: f64 = 3.0;
 /// How much of a statement's opening comment is shown.
@@ -170,12 +170,12 @@ impl Findings {
         self.messages
     }
 
-    /// The statements that grew while the snapshot was held, by their opening lines.
+    /// The statements that stayed grown after the snapshot, by their opening lines.
     pub fn grown(&self) -> Vec<&str> {
-        let [before, held, _] = &self.windows;
+        let [before, _, after] = &self.windows;
         let cost_more = before.iter().filter(|(name, before)| {
-            let held = held.get(*name).copied().unwrap_or_default();
-            held.blocks > BLOCKS_MAX && held.blocks > before.blocks * RATIO_MAX
+            let after = after.get(*name).copied().unwrap_or_default();
+            after.blocks > BLOCKS_MAX && after.blocks > before.blocks * RATIO_MAX
         });
         cost_more.map(|(name, _)| name.as_str()).collect()
     }
@@ -219,8 +219,11 @@ impl fmt::Display for Findings {
             }
         }
         match self.grown().as_slice() {
-            [] => write!(out, "\nno statement grew with what vacuum could not remove"),
-            grown => write!(out, "\nGROWN: {}", grown.join("; ")),
+            [] => write!(
+                out,
+                "\neach statement costs what it did once vacuum could remove all again"
+            ),
+            grown => write!(out, "\nSTAYED GROWN: {}", grown.join("; ")),
         }
     }
 }
