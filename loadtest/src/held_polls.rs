@@ -4,18 +4,17 @@
 use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use anyhow::Context as _;
 use futures_util::StreamExt as _;
-use futures_util::stream::{self, TryStreamExt as _};
 use hdrhistogram::Histogram;
 use reqwest::Method;
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+use tokio_postgres::NoTls;
 
 use crate::client::Client;
 use crate::description::Description;
@@ -29,11 +28,8 @@ const POLL_TIMEOUT: Duration = Duration::from_secs(WAIT_SECONDS + 30);
 /// How long the gateway may take to hold all, and a poll to hear.
 const PATIENCE: Duration = Duration::from_mins(1);
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// Calls of one poll that may find no answer, as when a gateway is too busy to look after its caller; and how long it waits.
-const FAILURES_MAX: u32 = 20;
-const PAUSE: Duration = Duration::from_millis(200);
-/// Calls at once that make agents and their tokens.
-const CALLS_AT_ONCE: usize = 32;
+/// Makes agents with a token each, at once.
+const MAKE_AGENTS: &str = include_str!("held_polls.sql");
 
 /// How many polls, over how many connections, and how many of them are answered.
 #[derive(Clone, Copy)]
@@ -52,8 +48,6 @@ pub(crate) struct Report {
     /// Of the gateway's process: before the connections were opened, and with all polls held.
     resident_bytes: [u64; 2],
     bytes_per_poll: f64,
-    /// Calls that found no answer and were made again.
-    repeated: u32,
     /// From the call that writes a directive to the answer of the poll that waits for it.
     answer: Latency,
     /// From that call to its own answer.
@@ -98,6 +92,7 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
         ca_cert,
         admin_token,
         nats,
+        postgres,
         metrics,
         pids,
         ..
@@ -108,7 +103,8 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
     let metrics = metrics.get("gateway").context("the gateway names no metrics")?;
     let mut echo = Echo::connect(&nats.context("the hub does not say where its NATS is")?).await?;
     let client = Client::new(base_urls.clone(), &ca_cert)?;
-    let stage = Stage::lay(client, &admin_token, load.polls).await?;
+    let postgres = postgres.context("the hub does not say where its PostgreSQL is")?;
+    let stage = Stage::lay(client, &admin_token, &postgres, load.polls).await?;
 
     let before = memory::resident_bytes(pid)?;
     let mut clients = Vec::new();
@@ -119,8 +115,8 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
             .await?;
         clients.push(Arc::new(client));
     }
-    let (answered, mut answers) = mpsc::unbounded_channel();
-    let repeated = Arc::new(AtomicU32::new(0));
+    // Each poll answers once.
+    let (answered, mut answers) = mpsc::channel(load.polls as usize);
     let mut polls = JoinSet::new();
     for (number, token) in stage.agent_tokens.iter().enumerate() {
         let polling = Polling {
@@ -128,11 +124,11 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
             token: token.clone(),
             number,
             answered: answered.clone(),
-            repeated: Arc::clone(&repeated),
         };
         polls.spawn(polling.run());
     }
-    await_held(metrics, load.polls, &mut polls).await?;
+    let gateway = Gateway::new(metrics)?;
+    gateway.await_held(load.polls, &mut polls).await?;
     let held = memory::resident_bytes(pid)?;
 
     let mut answer_us = Histogram::new(3)?;
@@ -145,7 +141,9 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
             tokio::try_join!(stage.write(number), await_answer(&mut answers, number))?;
         accepted_us.record(micros(accepted))?;
         answer_us.record(micros(answered_at.saturating_duration_since(began)))?;
+        fail_with(&mut polls)?;
     }
+    gateway.await_held(load.polls - load.answered, &mut polls).await?;
     let [answer, accepted, nats] = [answer_us, accepted_us, nats_us].map(|us| Latency::of(&us));
     Ok(Report {
         polls: load.polls,
@@ -153,7 +151,6 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
         answered: load.answered,
         resident_bytes: [before, held],
         bytes_per_poll: per_poll(before, held, load.polls),
-        repeated: repeated.load(Ordering::Relaxed),
         ratio_p50: answer.p50_ms / nats.p50_ms,
         ratio_p99: answer.p99_ms / nats.p99_ms,
         answer,
@@ -162,32 +159,50 @@ pub(crate) async fn run(description: &Path, load: Load) -> anyhow::Result<Report
     })
 }
 
-/// Waits until the gateway says that it holds so many polls.
-async fn await_held(
-    metrics: &str,
-    polls: u32,
-    running: &mut JoinSet<anyhow::Result<()>>,
-) -> anyhow::Result<()> {
-    let http = reqwest::Client::builder().no_proxy().build()?;
-    let until = Instant::now() + PATIENCE;
-    let mut held = 0.0;
-    while Instant::now() < until {
-        if let Some(ended) = running.try_join_next() {
-            ended??;
+/// The first poll that was refused fails the whole: none may be.
+fn fail_with(polls: &mut JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+    while let Some(ended) = polls.try_join_next() {
+        ended?.context("a poll was not held")?;
+    }
+    Ok(())
+}
+
+/// What a gateway says of itself.
+struct Gateway<'a> {
+    http: reqwest::Client,
+    metrics: &'a str,
+}
+
+impl<'a> Gateway<'a> {
+    fn new(metrics: &'a str) -> anyhow::Result<Self> {
+        let http = reqwest::Client::builder().no_proxy().build()?;
+        Ok(Self { http, metrics })
+    }
+
+    /// Waits until it holds so many polls.
+    async fn await_held(&self, count: u32, polls: &mut JoinSet<anyhow::Result<()>>) -> anyhow::Result<()> {
+        let until = Instant::now() + PATIENCE;
+        loop {
+            fail_with(polls)?;
+            let held = self.held().await?;
+            if held >= f64::from(count) {
+                return Ok(());
+            }
+            anyhow::ensure!(
+                Instant::now() < until,
+                "the gateway holds {held} polls of {count}; HUB_GATEWAY_HELD_REQUESTS_MAX must allow for all"
+            );
+            tokio::time::sleep(LOOK_EVERY).await;
         }
-        let text = http.get(metrics).send().await?.text().await?;
+    }
+
+    async fn held(&self) -> anyhow::Result<f64> {
+        let text = self.http.get(self.metrics).send().await?.text().await?;
         let gauge = text
             .lines()
             .find_map(|line| line.strip_prefix("hub_http_held_requests{kind=\"poll\"} "));
-        held = gauge.map_or(Ok(0.0), str::parse)?;
-        if held >= f64::from(polls) {
-            return Ok(());
-        }
-        tokio::time::sleep(LOOK_EVERY).await;
+        Ok(gauge.map_or(Ok(0.0), str::parse)?)
     }
-    anyhow::bail!(
-        "the gateway holds {held} polls of {polls}; HUB_GATEWAY_HELD_REQUESTS_MAX must allow for all"
-    )
 }
 
 /// An agent that waits for its mailbox.
@@ -195,38 +210,25 @@ struct Polling {
     client: Arc<Client>,
     token: String,
     number: usize,
-    answered: mpsc::UnboundedSender<Answer>,
-    repeated: Arc<AtomicU32>,
+    answered: mpsc::Sender<Answer>,
 }
 
 impl Polling {
     /// Polls until something comes.
     async fn run(self) -> anyhow::Result<()> {
         let path = format!("/v1/inbox?wait={WAIT_SECONDS}");
-        let mut failures = 0;
         loop {
-            match self.client.call(&self.token, Method::GET, &path, None).await {
-                Ok(drained) if drained["messages"][0].is_object() => {
-                    // Nobody listens any more once all is measured.
-                    let _ = self.answered.send((self.number, Instant::now()));
-                    return Ok(());
-                }
-                Ok(_) => {}
-                Err(error) if failures == FAILURES_MAX => return Err(error),
-                Err(_) => {
-                    failures += 1;
-                    self.repeated.fetch_add(1, Ordering::Relaxed);
-                    tokio::time::sleep(PAUSE).await;
-                }
+            let drained = self.client.call(&self.token, Method::GET, &path, None).await?;
+            if drained["messages"][0].is_object() {
+                // Nobody listens any more once all is measured.
+                let _ = self.answered.send((self.number, Instant::now())).await;
+                return Ok(());
             }
         }
     }
 }
 
-async fn await_answer(
-    answers: &mut mpsc::UnboundedReceiver<Answer>,
-    number: usize,
-) -> anyhow::Result<Instant> {
+async fn await_answer(answers: &mut mpsc::Receiver<Answer>, number: usize) -> anyhow::Result<Instant> {
     let answer = tokio::time::timeout(PATIENCE, answers.recv()).await;
     let (other, at) = answer
         .with_context(|| format!("poll {number} heard of nothing"))?
@@ -237,7 +239,7 @@ async fn await_answer(
 
 impl Stage {
     /// An account with so many agents, each with a token of its own.
-    async fn lay(client: Client, admin: &str, agents: u32) -> anyhow::Result<Self> {
+    async fn lay(client: Client, admin: &str, postgres: &str, agents: u32) -> anyhow::Result<Self> {
         let since_1970 = SystemTime::now().duration_since(UNIX_EPOCH)?;
         let account = format!("polls-{}", since_1970.as_nanos());
         let base = format!("/admin/v1/accounts/{account}");
@@ -245,21 +247,18 @@ impl Stage {
         post("/admin/v1/accounts", json!({"id": account, "name": "Polls"})).await?;
         let human = json!({"id": "author", "email": "author@bench.example", "role": "operator"});
         post(&format!("{base}/humans"), human).await?;
-        let tokens = format!("{base}/tokens");
-        let token = async |subject: String| {
-            let issued = post(&tokens, json!({"subject": subject})).await?;
-            let token = issued["token"].as_str().context("a token was not shown")?;
-            anyhow::Ok(token.to_owned())
-        };
-        let human_token = token("human:author".to_owned()).await?;
-        let made = stream::iter(0..agents).map(|number| {
-            let (post, token, base) = (&post, &token, &base);
-            async move {
-                post(&format!("{base}/agents"), json!({"id": name(number as usize)})).await?;
-                token(format!("agent:{}", name(number as usize))).await
-            }
-        });
-        let agent_tokens = made.buffered(CALLS_AT_ONCE).try_collect().await?;
+        let issued = post(&format!("{base}/tokens"), json!({"subject": "human:author"})).await?;
+        let human_token = issued["token"]
+            .as_str()
+            .context("a token was not shown")?
+            .to_owned();
+        let (database, connection) = tokio_postgres::connect(postgres, NoTls).await?;
+        tokio::spawn(connection);
+        let made = database
+            .query(MAKE_AGENTS, &[&account, &i64::from(agents)])
+            .await?;
+        let agent_tokens = made.iter().map(|row| row.try_get::<_, String>("token"));
+        let agent_tokens = agent_tokens.collect::<Result<Vec<_>, _>>()?;
         Ok(Self {
             client,
             account,
@@ -325,12 +324,11 @@ impl Report {
     pub(crate) fn to_table(&self) -> String {
         let [before, held] = self.resident_bytes.map(|bytes| bytes / (1024 * 1024));
         let mut table = format!(
-            "{} polls held over {} connections, {} of them answered; {} calls had to be made again\n\n\
+            "{} polls held over {} connections, {} of them answered\n\n\
              gateway   {before} MiB before, {held} MiB with all held: {:.1} KiB a poll\n\n",
             self.polls,
             self.connections,
             self.answered,
-            self.repeated,
             self.bytes_per_poll / 1024.0
         );
         let _ = writeln!(table, "{:<28}{:>10}{:>10}", "", "p50 ms", "p99 ms");

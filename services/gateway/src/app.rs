@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_platform::config::Config;
+use hub_platform::config::{self, Config};
 use hub_platform::db::{self, Pool, Tier};
 use hub_platform::grpc::{self, TraceContext, TracedChannel};
 use hub_platform::nats::Nats;
@@ -11,16 +11,18 @@ use hub_platform::shutdown::Shutdown;
 use hub_proto::delivery::delivery_client::DeliveryClient;
 use hub_proto::lifecycle::lifecycle_client::LifecycleClient;
 use hub_proto::presence::presence_client::PresenceClient;
+use tokio::time::Instant;
 
 use crate::Error;
 use crate::admin::forget::Turns;
 use crate::auth::cache::Cache;
-use crate::auth::flights::Flights;
 use crate::auth::held::Held;
+use crate::auth::{self, LookUps};
 use crate::discovery::keys::Keys;
 use crate::edge::body;
 use crate::edge::budget::Budget;
 use crate::health::{Answered, Peers};
+use crate::mailbox::{self, Looks};
 use crate::messages::{self, budget::SpentBudgets};
 use crate::presence::Touches;
 use crate::wakes::Wakes;
@@ -47,8 +49,8 @@ pub(crate) struct App {
     pub(crate) wakes: Wakes,
     /// Principals looked up a moment ago.
     pub(crate) principals: Cache,
-    /// Look-ups of others under way.
-    pub(crate) look_ups: Flights,
+    /// Look-ups of others.
+    pub(crate) look_ups: LookUps,
     /// Who has a call held open, and whether they still may.
     pub(crate) held: Held,
     /// What the request bodies in hand may take together.
@@ -61,6 +63,8 @@ pub(crate) struct App {
     pub(crate) turns: Turns,
     /// Signs of life on their way to presence.
     pub(crate) touches: Touches,
+    /// Looks at the mailboxes of those who wait for them.
+    pub(crate) looks: Looks,
     /// The hub's public keys, read a moment ago.
     pub(crate) keys: Keys,
     /// Ends held calls, and what runs in the background.
@@ -80,28 +84,27 @@ impl App {
         let delivery = grpc::channel(&config.peers, &config.peers.delivery_urls)?;
         let presence = grpc::channel(&config.peers, &config.peers.presence_urls)?;
         let bytes_max = grpc::message_bytes_max(&config.limits);
+        let peers = Peers {
+            lifecycle: lifecycle.clone(),
+            delivery: delivery.clone(),
+            presence: presence.clone(),
+        };
+        let lifecycle = LifecycleClient::with_interceptor(lifecycle, TraceContext)
+            .max_decoding_message_size(bytes_max)
+            .max_encoding_message_size(bytes_max);
+        let delivery = DeliveryClient::with_interceptor(delivery, TraceContext)
+            .max_decoding_message_size(bytes_max)
+            .max_encoding_message_size(bytes_max);
+        let presence = PresenceClient::with_interceptor(presence, TraceContext);
         Ok(Self {
-            pool,
-            lifecycle: LifecycleClient::with_interceptor(lifecycle.clone(), TraceContext)
-                .max_decoding_message_size(bytes_max)
-                .max_encoding_message_size(bytes_max),
-            delivery: DeliveryClient::with_interceptor(delivery.clone(), TraceContext)
-                .max_decoding_message_size(bytes_max)
-                .max_encoding_message_size(bytes_max),
-            presence: PresenceClient::with_interceptor(presence.clone(), TraceContext),
-            peers: Peers {
-                lifecycle,
-                delivery,
-                presence,
-            },
+            peers,
             answered: Answered::default(),
             wakes: Wakes::new(nats),
             principals: Cache::new(config.gateway.principal_cache_ms),
-            look_ups: Flights::default(),
+            look_ups: auth::look_ups(pool.clone(), &shutdown),
             held: Held::new(
                 config.gateway.held_requests_max,
                 config.gateway.held_requests_per_credential_max,
-                Duration::from_millis(config.gateway.principal_cache_ms),
             ),
             bodies: Budget::new(
                 "request bodies",
@@ -117,12 +120,22 @@ impl App {
             ),
             spent_budgets: SpentBudgets::default(),
             turns: Turns::default(),
-            touches: Touches::default(),
+            touches: Touches::new(config.clone(), presence.clone(), &shutdown),
+            looks: mailbox::looks(config.clone(), lifecycle.clone(), &shutdown),
+            pool,
+            lifecycle,
+            delivery,
+            presence,
             keys: Keys::default(),
             public_url,
             config,
             shutdown,
         })
+    }
+
+    /// Until when a held call that has something to ask waits for its turn: beyond its deadline as long as a call may take.
+    pub(crate) fn turn_until(&self, deadline: Instant) -> Instant {
+        deadline.max(Instant::now()) + Duration::from_millis(self.config.peers.call_timeout_ms)
     }
 
     /// Calls another tier, again where it got no answer; what the tier refuses comes back as its problem.
@@ -131,7 +144,16 @@ impl App {
         F: FnMut() -> Fut,
         Fut: Future<Output = Result<tonic::Response<T>, tonic::Status>>,
     {
-        let answer = grpc::call(&self.config.peers, attempt).await;
-        answer.map_err(|status| grpc::status_to_problem(&status))
+        ask(&self.config.peers, attempt).await
     }
+}
+
+/// The same, for what holds no [`App`].
+pub(crate) async fn ask<T, F, Fut>(peers: &config::Peers, attempt: F) -> Result<T, ma2h::Problem>
+where
+    F: FnMut() -> Fut,
+    Fut: Future<Output = Result<tonic::Response<T>, tonic::Status>>,
+{
+    let answer = grpc::call(peers, attempt).await;
+    answer.map_err(|status| grpc::status_to_problem(&status))
 }

@@ -4,6 +4,7 @@
 mod admin;
 mod app;
 mod auth;
+mod batches;
 mod broadcasts;
 mod directives;
 mod directory;
@@ -79,7 +80,7 @@ pub async fn serve(config: Arc<Config>, listener: TcpListener, shutdown: Shutdow
         shutdown.clone(),
     )?);
     shutdown.spawn(wakes::listen(app.clone()));
-    shutdown.spawn(auth::held::watch(app.clone()));
+    shutdown.spawn(auth::checks::watch(app.clone()));
     shutdown.spawn(messages::beat::run(app.clone()));
     shutdown.spawn(admin::forget::look_after(app.clone()));
     shutdown.spawn(directory::sweep::run(app.clone()));

@@ -1,5 +1,6 @@
 //! Who is there: signs of life on their way to the presence tier, and what humans read of it (§15).
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use axum::Router;
@@ -7,14 +8,17 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::Response;
 use axum::routing::get;
-use hub_proto::presence::{AgentPresence, GetPresenceRequest, TouchRequest};
+use hub_platform::config::Config;
+use hub_platform::grpc::TracedChannel;
+use hub_platform::shutdown::Shutdown;
+use hub_proto::presence::presence_client::PresenceClient;
+use hub_proto::presence::{AgentName, AgentPresence, GetPresenceRequest, TouchRequest};
 use ma2h::error::Problem;
 use serde_json::{Value, json};
-use tokio::sync::Semaphore;
-use tracing::Instrument;
 
-use crate::app::App;
+use crate::app::{self, App};
 use crate::auth::Caller;
+use crate::batches::{Answers, Batches, Manner};
 use crate::directory::{agents, ids};
 use crate::edge::answer;
 use crate::edge::errors::Refusal;
@@ -22,42 +26,52 @@ use crate::edge::page::PageParams;
 use crate::edge::params::{Ids, Params};
 use crate::principal::{Agent, Role};
 
-/// Signs of life on their way at a time; what comes beyond is dropped, and the agent's next call brings another.
-const TOUCHES_IN_FLIGHT_MAX: usize = 64;
+/// Signs of life on their way: one call for all agents that were heard from while the last one was under way.
+const TOUCHES: Manner = Manner {
+    about: "presence",
+    keys_max: 1000,
+    batches_max: 1,
+    waiting_max: 20_000,
+};
 
-/// Signs of life on their way. No call waits for its own.
-pub(crate) struct Touches {
-    permits: Arc<Semaphore>,
-}
-
-impl Default for Touches {
-    fn default() -> Self {
-        Self {
-            permits: Arc::new(Semaphore::new(TOUCHES_IN_FLIGHT_MAX)),
-        }
-    }
-}
+/// Signs of life on their way. No call waits for its own; what finds no room, or does not arrive, the agent's next call brings
+/// again.
+pub(crate) struct Touches(Batches<AgentName, ()>);
 
 impl Touches {
+    /// To this tier.
+    pub(crate) fn new(
+        config: Arc<Config>,
+        presence: PresenceClient<TracedChannel>,
+        shutdown: &Shutdown,
+    ) -> Self {
+        let touch = move |agents| touch(config.clone(), presence.clone(), agents);
+        Self(Batches::new(TOUCHES, shutdown, touch))
+    }
+
     /// Tells presence that an agent was heard from.
-    pub(crate) fn touch(&self, app: &App, agent: &Agent) {
-        let Ok(permit) = self.permits.clone().try_acquire_owned() else {
-            metrics::counter!("hub_presence_touches_dropped_total").increment(1);
-            return;
-        };
-        let mut presence = app.presence.clone();
-        let request = TouchRequest {
+    pub(crate) fn touch(&self, agent: &Agent) {
+        self.0.tell(AgentName {
             account: agent.account.clone(),
             agent: agent.id.clone(),
-        };
-        let touch = async move {
-            if let Err(status) = presence.touch(request).await {
-                tracing::debug!(code = ?status.code(), "presence was not told of an agent");
-            }
-            drop(permit);
-        };
-        app.shutdown.spawn(touch.in_current_span());
+        });
     }
+}
+
+async fn touch(
+    config: Arc<Config>,
+    presence: PresenceClient<TracedChannel>,
+    agents: Vec<AgentName>,
+) -> Answers<AgentName, ()> {
+    let request = TouchRequest { agents };
+    let told = app::ask(&config.peers, async || {
+        presence.clone().touch(request.clone()).await
+    });
+    if let Err(problem) = told.await {
+        let agents = request.agents.len();
+        tracing::warn!(%problem, agents, "presence was not told of agents");
+    }
+    Ok(HashMap::new())
 }
 
 /// The routes under `/v1/agents`.

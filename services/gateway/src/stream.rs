@@ -15,10 +15,10 @@ use serde_json::json;
 
 use crate::app::App;
 use crate::auth::held::{Hold, HoldKind};
-use crate::auth::{Caller, extract};
+use crate::auth::{Authenticated, extract};
 use crate::edge::errors::Refusal;
 use crate::inbox::session;
-use crate::principal::{Principal, Role};
+use crate::principal::Role;
 use crate::wakes::{Notice, Subscription, Wake, WakeKind};
 
 /// Proxies cut what is silent for longer than about this.
@@ -31,18 +31,18 @@ pub(crate) fn router() -> Router<Arc<App>> {
 
 async fn handle(State(app): State<Arc<App>>, request: Request) -> Result<Response, Refusal> {
     let (mut parts, _) = request.into_parts();
-    let principal = match session::principal_from_cookies(&app, &parts.headers).await? {
-        Some(principal) if !extract::has_token(&parts.headers) => principal,
-        _ => Caller::from_request_parts(&mut parts, &app).await?.0,
+    let caller = match session::caller_from_cookies(&app, &parts.headers).await? {
+        Some(caller) if !extract::has_token(&parts.headers) => caller,
+        _ => Authenticated::from_request_parts(&mut parts, &app).await?,
     };
-    open(&app, &principal)
+    open(&app, &caller)
 }
 
 /// A stream of what happens in a human's account, until she goes, her credential ends, or the hub stops. What she does not
 /// read in time is dropped, and she is told to look again.
-fn open(app: &Arc<App>, principal: &Principal) -> Result<Response, Refusal> {
-    let human = principal.human(Role::Viewer)?;
-    let hold = app.held.take(principal, HoldKind::Stream)?;
+fn open(app: &Arc<App>, caller: &Authenticated) -> Result<Response, Refusal> {
+    let human = caller.principal.human(Role::Viewer)?;
+    let hold = app.held.take(caller, HoldKind::Stream)?;
     let subscription = app.wakes.subscribe(&human.account);
     let events = events(Reader {
         app: app.clone(),

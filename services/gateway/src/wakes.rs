@@ -9,7 +9,7 @@ use futures_util::StreamExt;
 use hub_platform::nats::{Nats, WakeEvent};
 pub(crate) use hub_platform::nats::{Wake, WakeKind};
 use tokio::sync::broadcast::{self, error::RecvError};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use crate::app::App;
 use crate::auth;
@@ -23,6 +23,7 @@ pub(crate) struct Wakes {
     accounts: Arc<Mutex<HashMap<String, broadcast::Sender<Notice>>>>,
     messages: Watched,
     mailboxes: Watched,
+    missed: Notify,
 }
 
 /// What is waited for, each thing by its account and id.
@@ -77,6 +78,7 @@ impl Wakes {
             accounts: Arc::default(),
             messages: Arc::default(),
             mailboxes: Arc::default(),
+            missed: Notify::new(),
         }
     }
 
@@ -136,16 +138,17 @@ impl Wakes {
         keys(&self.mailboxes)
     }
 
-    /// Has every waiter here look again.
+    /// Wakes may have been lost: tells every subscriber to look again, and has the beat look for all who wait.
     pub(crate) fn resync(&self) {
         for sender in lock(&self.accounts).values() {
             let _ = sender.send(Notice::Resync);
         }
-        for watched in [&self.messages, &self.mailboxes] {
-            for sender in lock(watched).values() {
-                sender.send_replace(());
-            }
-        }
+        self.missed.notify_one();
+    }
+
+    /// Ends when wakes may have been lost since it ended last.
+    pub(crate) async fn missed(&self) {
+        self.missed.notified().await;
     }
 
     /// Tells the other replicas that a credential, or what it may do, has changed.
@@ -311,8 +314,20 @@ mod tests {
     async fn a_wake_between_registering_and_waiting_is_not_lost() {
         let wakes = Wakes::new(None);
         let mut waiting = wakes.watch_message("acme", "msg_1");
-        wakes.resync();
+        wakes.changed("acme", "msg_1");
         assert!(waiting.changed().now_or_never().is_some());
+    }
+
+    #[tokio::test]
+    async fn lost_wakes_send_the_beat_to_look_and_no_waiter() {
+        let wakes = Wakes::new(None);
+        let mut waiting = wakes.watch_mailbox("acme", "bot");
+        let mut person = wakes.subscribe("acme");
+        wakes.resync();
+        assert!(waiting.changed().now_or_never().is_none());
+        assert_eq!(person.next().now_or_never(), Some(Notice::Resync));
+        assert!(wakes.missed().now_or_never().is_some());
+        assert!(wakes.missed().now_or_never().is_none());
     }
 
     #[tokio::test]

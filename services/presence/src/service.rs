@@ -1,22 +1,30 @@
 //! The gRPC surface.
 
-use std::time::Instant;
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
 
 use hub_platform::nats::{Nats, Wake, WakeKind};
 use hub_platform::{db, grpc, ids};
 use hub_proto::presence::presence_server;
-use hub_proto::presence::{AgentPresence, GetPresenceReply, GetPresenceRequest, TouchReply, TouchRequest};
+use hub_proto::presence::{
+    AgentName, AgentPresence, GetPresenceReply, GetPresenceRequest, TouchReply, TouchRequest,
+};
 use ma2h::error::Problem;
 use metrics::{counter, describe_counter};
 use tonic::{Request, Response, Status};
 
-use crate::principals::{Presence, Principals, State, Touched};
+use crate::principals::{Name, Presence, Principals, State, Touched};
 use crate::recent::Recent;
 
 /// Agents that one call may ask for.
 const AGENTS_MAX: usize = 200;
+/// How long telling of those who came online may take.
+const TELL_TIMEOUT: Duration = Duration::from_secs(1);
+/// Agents that one call may touch.
+const TOUCHED_MAX: usize = 1000;
 
 const TOUCHES: &str = "hub_presence_touches_total";
+const UNTOLD: &str = "hub_presence_untold_total";
 
 /// Answers the gateway.
 pub(crate) struct Service {
@@ -28,6 +36,10 @@ pub(crate) struct Service {
 impl Service {
     pub(crate) fn new(principals: Principals, recent: Recent, nats: Nats) -> Self {
         describe_counter!(TOUCHES, "times that agents were heard from, by what that came to");
+        describe_counter!(
+            UNTOLD,
+            "times that not all agents that came online could be told of"
+        );
         Self {
             principals,
             recent,
@@ -35,48 +47,54 @@ impl Service {
         }
     }
 
-    async fn tell(&self, account: String, agent: String) {
-        let state = Some(State::Online.as_str().to_owned());
-        self.nats
-            .wake(&Wake {
-                account,
-                event: WakeKind::PresenceUpdated,
-                id: agent,
-                state,
-            })
-            .await;
+    /// Who watches is told of those who came; it is a hint, and where NATS is away for none of them.
+    async fn tell(&self, came: Vec<Name>) {
+        let telling = async {
+            for (account, id) in came {
+                let (event, state) = (WakeKind::PresenceUpdated, Some(State::Online.as_str().to_owned()));
+                self.nats
+                    .wake(&Wake {
+                        account,
+                        event,
+                        id,
+                        state,
+                    })
+                    .await;
+            }
+        };
+        if tokio::time::timeout(TELL_TIMEOUT, telling).await.is_err() {
+            counter!(UNTOLD).increment(1);
+        }
     }
 }
 
 #[tonic::async_trait]
 impl presence_server::Presence for Service {
     async fn touch(&self, request: Request<TouchRequest>) -> Result<Response<TouchReply>, Status> {
-        let TouchRequest { account, agent } = request.into_inner();
-        check_id("account", &account)?;
-        check_id("agent", &agent)?;
+        let TouchRequest { agents } = request.into_inner();
+        let asked = names(agents)?;
         let began = Instant::now();
-        let principal = (account, agent);
-        if self.recent.holds(&principal, began) {
-            count("remembered");
+        let (remembered, to_write): (Vec<Name>, Vec<Name>) =
+            asked.into_iter().partition(|name| self.recent.holds(name, began));
+        count("remembered", remembered.len());
+        if to_write.is_empty() {
             return Ok(Response::new(TouchReply {}));
         }
-        let touched = self
-            .principals
-            .touch(&principal.0, &principal.1)
-            .await
-            .map_err(|error| status(&error))?;
-        match touched {
-            Touched::CameOnline => {
-                count("came_online");
-                self.tell(principal.0.clone(), principal.1.clone()).await;
+        let touched = self.principals.touch(&to_write).await;
+        let touched = touched.map_err(|error| status(&error))?;
+        let written = touched.len();
+        count("coalesced", to_write.len().saturating_sub(written));
+        let mut came = Vec::new();
+        for Touched { name, was_online } in touched {
+            if !was_online {
+                came.push(name.clone());
             }
-            Touched::StayedOnline => count("stayed_online"),
-            Touched::Coalesced => count("coalesced"),
+            // Only what this process wrote: of what another wrote it is not known how long ago.
+            self.recent.insert(name, began);
         }
-        // Only what this process wrote: of what another wrote it is not known how long ago.
-        if touched != Touched::Coalesced {
-            self.recent.insert(principal, began);
-        }
+        count("came_online", came.len());
+        count("stayed_online", written - came.len());
+        self.tell(came).await;
         Ok(Response::new(TouchReply {}))
     }
 
@@ -110,6 +128,19 @@ fn agent_presence((agent, presence): (String, Presence)) -> AgentPresence {
     }
 }
 
+/// Each agent once.
+fn names(agents: Vec<AgentName>) -> Result<BTreeSet<Name>, Status> {
+    if agents.len() > TOUCHED_MAX {
+        return Err(refused(format!("agents: at most {TOUCHED_MAX} at a time")));
+    }
+    let names = agents.into_iter().map(|AgentName { account, agent }| {
+        check_id("account", &account)?;
+        check_id("agent", &agent)?;
+        Ok((account, agent))
+    });
+    names.collect()
+}
+
 fn check_id(field: &str, text: &str) -> Result<(), Status> {
     ids::check(field, text).map_err(|problem| grpc::problem_to_status(&problem))
 }
@@ -123,6 +154,6 @@ fn status(error: &db::Error) -> Status {
     grpc::problem_to_status(&db::report(error))
 }
 
-fn count(result: &'static str) {
-    counter!(TOUCHES, "result" => result).increment(1);
+fn count(result: &'static str, agents: usize) {
+    counter!(TOUCHES, "result" => result).increment(u64::try_from(agents).unwrap_or_default());
 }

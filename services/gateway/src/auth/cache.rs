@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use super::Authenticated;
 use crate::directory::credentials::Found;
-use crate::principal::{Credential, Principal};
+use crate::principal::Credential;
 
 /// Credentials remembered at a time, and those that are nobody's.
 const ENTRIES_MAX: usize = 20_000;
@@ -30,7 +31,7 @@ struct Entries {
 }
 
 struct Entry {
-    principal: Principal,
+    caller: Authenticated,
     until: Instant,
 }
 
@@ -38,7 +39,7 @@ struct Entry {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// This caller's.
-    Principal(Principal),
+    Caller(Authenticated),
     /// It has ended, or never was.
     Nobody,
 }
@@ -51,9 +52,9 @@ pub(crate) struct Ticket {
 }
 
 impl Ticket {
-    /// How many revocations were before it.
-    pub(super) fn epoch(self) -> u64 {
-        self.epoch
+    /// No later than what is looked up with it.
+    pub(super) fn taken_at(self) -> Instant {
+        self.taken_at
     }
 }
 
@@ -73,7 +74,7 @@ impl Cache {
             return (now < *until).then_some(Known::Nobody);
         }
         let entry = entries.by_credential.get(&credential)?;
-        (now < entry.until).then(|| Known::Principal(entry.principal.clone()))
+        (now < entry.until).then(|| Known::Caller(entry.caller.clone()))
     }
 
     /// To be taken before a look-up.
@@ -101,7 +102,10 @@ impl Cache {
         if is_current && make_room(&mut entries.by_credential, ENTRIES_MAX, |entry| entry.until) {
             entries.nobodys.remove(&credential);
             let entry = Entry {
-                principal: found.principal.clone(),
+                caller: Authenticated {
+                    principal: found.principal.clone(),
+                    read_at: ticket.taken_at,
+                },
                 until: ticket.taken_at + trusted_for,
             };
             entries.by_credential.insert(credential, entry);
@@ -114,7 +118,7 @@ impl Cache {
         entries.epoch += 1;
         entries
             .by_credential
-            .retain(|_, entry| entry.principal.account() != Some(account));
+            .retain(|_, entry| entry.caller.principal.account() != Some(account));
     }
 
     /// No code panics while it holds the lock; were it to, the entries would still be whole.
@@ -141,6 +145,7 @@ mod tests {
     use std::time::Duration;
 
     use super::{Cache, Known};
+    use crate::auth::Authenticated;
     use crate::directory::credentials::Found;
     use crate::principal::{Agent, Credential, Principal};
 
@@ -158,8 +163,12 @@ mod tests {
         }
     }
 
-    fn known(found: Found) -> Known {
-        Known::Principal(found.principal)
+    /// Whose the cache says that the credential is.
+    fn known(cache: &Cache) -> Option<Principal> {
+        match cache.get(CREDENTIAL)? {
+            Known::Caller(Authenticated { principal, .. }) => Some(principal),
+            Known::Nobody => None,
+        }
     }
 
     #[test]
@@ -167,7 +176,7 @@ mod tests {
         let cache = Cache::new(60_000);
         cache.put(cache.ticket(), CREDENTIAL, Some(&agent("acme")));
         cache.forget("other");
-        assert_eq!(cache.get(CREDENTIAL), Some(known(agent("acme"))));
+        assert_eq!(known(&cache), Some(agent("acme").principal));
         cache.forget("acme");
         assert_eq!(cache.get(CREDENTIAL), None);
     }
@@ -207,7 +216,7 @@ mod tests {
         cache.put(cache.ticket(), CREDENTIAL, None);
         assert_eq!(cache.get(CREDENTIAL), Some(Known::Nobody));
         cache.put(cache.ticket(), CREDENTIAL, Some(&agent("acme")));
-        assert_eq!(cache.get(CREDENTIAL), Some(known(agent("acme"))));
+        assert_eq!(known(&cache), Some(agent("acme").principal));
         cache.put(cache.ticket(), CREDENTIAL, None);
         assert_eq!(cache.get(CREDENTIAL), Some(Known::Nobody));
     }

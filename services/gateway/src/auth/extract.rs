@@ -7,7 +7,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 use ma2h::error::Problem;
 
-use super::{authenticate_token, unauthenticated};
+use super::{Authenticated, authenticate_token, unauthenticated};
 use crate::app::App;
 use crate::edge::call::Call;
 use crate::edge::errors::Refusal;
@@ -22,10 +22,19 @@ impl FromRequestParts<Arc<App>> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
-        let token = token(&parts.headers)?;
-        let principal = authenticate_token(app, token).await?;
-        Call::note(parts, &principal);
-        Ok(Self(principal))
+        let caller = Authenticated::from_request_parts(parts, app).await?;
+        Ok(Self(caller.principal))
+    }
+}
+
+/// The same, for a call that may be held.
+impl FromRequestParts<Arc<App>> for Authenticated {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
+        let caller = authenticate_token(app, token(&parts.headers)?).await?;
+        Call::note(parts, &caller.principal);
+        Ok(caller)
     }
 }
 

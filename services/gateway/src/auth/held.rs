@@ -1,5 +1,4 @@
-//! Calls that are held open, and whether their callers still may: a revocation ends them within seconds, whether or not
-//! NATS told of it, and so does not being able to tell.
+//! Calls that are held open: their places, and their end when their callers no longer may, or nobody can tell.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,23 +6,16 @@ use std::time::Duration;
 
 use ma2h::error::Problem;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 use tokio_util::sync::CancellationToken;
 
-use super::unauthenticated;
-use crate::app::App;
-use crate::directory::credentials;
+use super::turns::{Turn, Turns};
+use super::{Authenticated, unauthenticated};
 use crate::edge::errors::Refusal;
 use crate::principal::{Credential, Principal};
 
-/// How often every held credential is read again; revocations are promised within 3 s.
-const CHECK_INTERVAL: Duration = Duration::from_secs(1);
-/// How long one reading may take.
-const CHECK_TIMEOUT: Duration = Duration::from_secs(1);
 /// How long a held call goes on without its credential having been read.
 const TRUSTED_FOR: Duration = Duration::from_secs(3);
-/// Credentials of one statement.
-const CHECK_BATCH_MAX: usize = 1000;
 /// When who found no place may come again.
 const RETRY_AFTER_SECONDS: u32 = 5;
 
@@ -31,8 +23,7 @@ const RETRY_AFTER_SECONDS: u32 = 5;
 pub(crate) struct Held {
     places: Arc<Semaphore>,
     per_credential_max: usize,
-    /// How old what was read of a credential may be when its call is taken.
-    cached_for: Duration,
+    turns: Turns,
     callers: Arc<Mutex<Callers>>,
     check: Notify,
 }
@@ -104,33 +95,34 @@ pub(crate) struct Hold {
     kind: HoldKind,
     ended: Arc<Ended>,
     callers: Arc<Mutex<Callers>>,
+    turns: Turns,
     _place: OwnedSemaphorePermit,
 }
 
 impl Held {
-    /// At most so many calls at a time, and so many of each credential; a principal may come out of a cache that old.
-    pub(crate) fn new(calls_max: usize, per_credential_max: usize, cached_for: Duration) -> Self {
+    /// At most so many calls at a time, and so many of each credential.
+    pub(crate) fn new(calls_max: usize, per_credential_max: usize) -> Self {
         Self {
             places: Arc::new(Semaphore::new(calls_max.min(Semaphore::MAX_PERMITS))),
             per_credential_max,
-            cached_for,
+            turns: Turns::default(),
             callers: Arc::default(),
             check: Notify::new(),
         }
     }
 
     /// A place for a call: 429 if its caller holds too many, 503 if all do together.
-    pub(crate) fn take(&self, principal: &Principal, kind: HoldKind) -> Result<Hold, Refusal> {
+    pub(crate) fn take(&self, caller: &Authenticated, kind: HoldKind) -> Result<Hold, Refusal> {
+        let Authenticated { principal, read_at } = caller;
         // The deployment's admin has nothing to wait for.
         let credential = principal.credential().ok_or_else(unauthenticated)?;
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             return Err(Refusal::busy("too many calls are held open", RETRY_AFTER_SECONDS));
         };
-        let now = Instant::now();
         let caller = HeldCaller {
             principal: principal.clone(),
             credential,
-            seen_at: now.checked_sub(self.cached_for).unwrap_or(now),
+            seen_at: Instant::from_std(*read_at),
             ended: Arc::default(),
         };
         let ended = caller.ended.clone();
@@ -144,6 +136,7 @@ impl Held {
             kind,
             ended,
             callers: self.callers.clone(),
+            turns: self.turns.clone(),
             _place: place,
         })
     }
@@ -153,12 +146,23 @@ impl Held {
         self.check.notify_one();
     }
 
-    fn credentials(&self) -> Vec<Credential> {
+    /// Ends when that was asked for since it ended last.
+    pub(super) async fn check_asked(&self) {
+        self.check.notified().await;
+    }
+
+    /// All that hold calls.
+    pub(super) fn credentials(&self) -> Vec<Credential> {
         lock(&self.callers).counts.keys().copied().collect()
     }
 
     /// What was found of these credentials by a reading that began at `read_at`: those not among `valid` have ended.
-    fn found(&self, read: &HashSet<Credential>, valid: &HashMap<Credential, Principal>, read_at: Instant) {
+    pub(super) fn found(
+        &self,
+        read: &HashSet<Credential>,
+        valid: &HashMap<Credential, Principal>,
+        read_at: Instant,
+    ) {
         for caller in lock(&self.callers).by_id.values_mut() {
             if valid.get(&caller.credential) == Some(&caller.principal) {
                 caller.seen_at = caller.seen_at.max(read_at);
@@ -169,7 +173,7 @@ impl Held {
     }
 
     /// Ends the calls of which nothing has been found for too long.
-    fn end_unchecked(&self) {
+    pub(super) fn end_unchecked(&self) {
         for caller in lock(&self.callers).by_id.values() {
             if caller.seen_at.elapsed() >= TRUSTED_FOR {
                 caller.end(Ending::Unchecked);
@@ -219,6 +223,16 @@ impl Hold {
         self.ended.token.cancelled().await;
         self.ended.how.get().copied().unwrap_or(Ending::Unchecked)
     }
+
+    /// Waits for this call's turn to ask another tier, unless it ends before, or `until` comes.
+    pub(crate) async fn turn(&self, until: Instant) -> Result<Turn, Refusal> {
+        let turn = tokio::select! {
+            turn = timeout_at(until, self.turns.next()) => turn,
+            ending = self.ended() => return Err(ending.into()),
+        };
+        let busy = || Refusal::busy("too many held calls have something to ask", RETRY_AFTER_SECONDS);
+        turn.ok().flatten().ok_or_else(busy)
+    }
 }
 
 impl Drop for Hold {
@@ -226,37 +240,6 @@ impl Drop for Hold {
         lock(&self.callers).remove(self.id);
         metrics::gauge!("hub_http_held_requests", "kind" => self.kind.as_str()).decrement(1);
     }
-}
-
-/// Reads the held credentials again and again, and ends the calls of those that have ended.
-pub(crate) async fn watch(app: Arc<App>) {
-    loop {
-        tokio::select! {
-            () = app.shutdown.requested() => return,
-            () = app.held.check.notified() => {}
-            () = tokio::time::sleep(CHECK_INTERVAL) => {}
-        }
-        for credentials in app.held.credentials().chunks(CHECK_BATCH_MAX) {
-            check(&app, credentials).await;
-        }
-        app.held.end_unchecked();
-    }
-}
-
-/// That the database does not answer here says nothing of what another gateway has revoked.
-async fn check(app: &App, credentials: &[Credential]) {
-    let read_at = Instant::now();
-    let reading = credentials::find_all(&app.pool, credentials);
-    let Ok(Ok(valid)) = timeout(CHECK_TIMEOUT, reading).await else {
-        metrics::counter!("hub_gateway_credential_checks_failed_total").increment(1);
-        return;
-    };
-    let valid: HashMap<Credential, Principal> = valid
-        .into_iter()
-        .filter_map(|found| Some((found.principal.credential()?, found.principal)))
-        .collect();
-    let read = credentials.iter().copied().collect();
-    app.held.found(&read, &valid, read_at);
 }
 
 /// No code panics while it holds the lock; were it to, the maps would still be whole.
@@ -267,26 +250,31 @@ fn lock(callers: &Mutex<Callers>) -> MutexGuard<'_, Callers> {
 #[cfg(test)]
 mod tests {
     use std::collections::{HashMap, HashSet};
-    use std::time::Duration;
 
     use futures_util::FutureExt;
     use tokio::time::{Instant, advance};
 
     use super::{Ending, Held, HoldKind, TRUSTED_FOR};
+    use crate::auth::Authenticated;
+    use crate::auth::turns::TURNS_MAX;
     use crate::principal::{Agent, Credential, Principal};
 
     const CREDENTIAL: Credential = Credential::Token([7; 32]);
 
-    fn agent(credential: Credential) -> Principal {
-        Principal::Agent(Agent {
+    fn agent(credential: Credential) -> Authenticated {
+        let agent = Agent {
             account: "acme".to_owned(),
             id: "a".to_owned(),
             credential,
-        })
+        };
+        Authenticated {
+            principal: Principal::Agent(agent),
+            read_at: Instant::now().into_std(),
+        }
     }
 
     fn held() -> Held {
-        Held::new(3, 2, Duration::ZERO)
+        Held::new(3, 2)
     }
 
     #[tokio::test]
@@ -312,8 +300,8 @@ mod tests {
             places.take(&good, HoldKind::Poll).ok().unwrap(),
             places.take(&bad, HoldKind::Poll).ok().unwrap(),
         );
-        let read = HashSet::from([CREDENTIAL, bad.credential().unwrap()]);
-        let valid = HashMap::from([(CREDENTIAL, good.clone())]);
+        let read = HashSet::from([CREDENTIAL, Credential::Token([8; 32])]);
+        let valid = HashMap::from([(CREDENTIAL, good.principal)]);
         places.found(&read, &valid, Instant::now());
         assert_eq!(kept.ended().now_or_never(), None);
         assert_eq!(revoked.ended().now_or_never(), Some(Ending::Revoked));
@@ -322,11 +310,11 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn a_call_outlives_no_more_than_three_seconds_of_silence() {
         let places = held();
-        let principal = agent(CREDENTIAL);
-        let hold = places.take(&principal, HoldKind::Poll).ok().unwrap();
+        let caller = agent(CREDENTIAL);
+        let hold = places.take(&caller, HoldKind::Poll).ok().unwrap();
         let (read, valid) = (
             HashSet::from([CREDENTIAL]),
-            HashMap::from([(CREDENTIAL, principal)]),
+            HashMap::from([(CREDENTIAL, caller.principal)]),
         );
         advance(TRUSTED_FOR / 2).await;
         places.found(&read, &valid, Instant::now());
@@ -336,5 +324,36 @@ mod tests {
         advance(TRUSTED_FOR / 2).await;
         places.end_unchecked();
         assert_eq!(hold.ended().now_or_never(), Some(Ending::Unchecked));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_that_was_read_a_while_ago_has_that_much_less_time() {
+        let places = held();
+        let caller = agent(CREDENTIAL);
+        advance(TRUSTED_FOR / 2).await;
+        let hold = places.take(&caller, HoldKind::Poll).ok().unwrap();
+        places.end_unchecked();
+        assert_eq!(hold.ended().now_or_never(), None);
+        advance(TRUSTED_FOR / 2).await;
+        places.end_unchecked();
+        assert_eq!(hold.ended().now_or_never(), Some(Ending::Unchecked));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn who_waits_for_a_turn_gets_it_or_ends() {
+        let places = held();
+        let hold = places.take(&agent(CREDENTIAL), HoldKind::Poll).ok().unwrap();
+        let until = Instant::now() + TRUSTED_FOR / 2;
+        let mut turns = Vec::new();
+        for _ in 0..TURNS_MAX {
+            turns.push(hold.turn(until).await.ok().unwrap());
+        }
+        assert!(hold.turn(until).await.is_err());
+        turns.pop();
+        turns.push(hold.turn(until).await.ok().unwrap());
+        advance(TRUSTED_FOR).await;
+        places.end_unchecked();
+        let ended = hold.turn(Instant::now() + TRUSTED_FOR).await.err().unwrap();
+        assert!(ended.is_unavailable());
     }
 }

@@ -2,12 +2,16 @@
 //! revoked.
 
 pub(crate) mod cache;
+pub(crate) mod checks;
 pub(crate) mod extract;
-pub(crate) mod flights;
 pub(crate) mod held;
 pub(crate) mod secret;
+mod turns;
 
-use futures_util::FutureExt;
+use std::time::Instant;
+
+use hub_platform::db::Pool;
+use hub_platform::shutdown::Shutdown;
 use ma2h::error::{ErrorCode, Problem};
 use subtle::ConstantTimeEq;
 
@@ -15,30 +19,66 @@ use cache::Known;
 pub(crate) use extract::Caller;
 
 use crate::app::App;
-use crate::directory;
+use crate::batches::{Batches, Manner};
+use crate::directory::credentials::{self, Found};
 use crate::principal::{Credential, Principal};
 
+/// How credentials are looked up: all that come at once by few statements, so that neither many callers nor a flood of one
+/// of them keeps the connections from anybody else.
+const LOOK_UPS: Manner = Manner {
+    about: "credentials",
+    keys_max: 1000,
+    batches_max: 2,
+    waiting_max: 20_000,
+};
+
+/// A caller, and when what is known of it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Authenticated {
+    pub(crate) principal: Principal,
+    pub(crate) read_at: Instant,
+}
+
+/// Look-ups of credentials.
+pub(crate) type LookUps = Batches<Credential, Found>;
+
+/// Look-ups in this database.
+pub(crate) fn look_ups(pool: Pool, shutdown: &Shutdown) -> LookUps {
+    Batches::new(LOOK_UPS, shutdown, move |keys: Vec<Credential>| {
+        let pool = pool.clone();
+        async move {
+            let found = credentials::find_all(&pool, &keys).await?;
+            let by_credential = found
+                .into_iter()
+                .filter_map(|found| Some((found.principal.credential()?, found)));
+            Ok(by_credential.collect())
+        }
+    })
+}
+
 /// Whose token this is.
-pub(crate) async fn authenticate_token(app: &App, token: &str) -> Result<Principal, Problem> {
+pub(crate) async fn authenticate_token(app: &App, token: &str) -> Result<Authenticated, Problem> {
     if token.starts_with(secret::ADMIN_PREFIX) {
-        return is_admin(app, token)
-            .then_some(Principal::Admin)
-            .ok_or_else(unauthenticated);
+        let admin = Authenticated {
+            principal: Principal::Admin,
+            read_at: Instant::now(),
+        };
+        return is_admin(app, token).then_some(admin).ok_or_else(unauthenticated);
     }
     let prefixes = [secret::HUMAN_PREFIX, secret::AGENT_PREFIX];
     if !prefixes.iter().any(|prefix| secret::is_minted(token, prefix)) {
         return Err(unauthenticated());
     }
-    let principal = look_up(app, Credential::Token(secret::digest(token))).await?;
-    if token.starts_with(prefix_of(&principal)) {
-        Ok(principal)
+    let caller = look_up(app, Credential::Token(secret::digest(token))).await?;
+    if token.starts_with(prefix_of(&caller.principal)) {
+        Ok(caller)
     } else {
         Err(unauthenticated())
     }
 }
 
 /// Whose browser session this cookie names; always `Principal::Human`.
-pub(crate) async fn authenticate_session(app: &App, cookie: &str) -> Result<Principal, Problem> {
+pub(crate) async fn authenticate_session(app: &App, cookie: &str) -> Result<Authenticated, Problem> {
     if !secret::is_minted(cookie, "") {
         return Err(unauthenticated());
     }
@@ -63,19 +103,21 @@ pub(crate) fn unauthenticated() -> Problem {
     Problem::new(ErrorCode::Unauthenticated, "a valid credential is needed")
 }
 
-async fn look_up(app: &App, credential: Credential) -> Result<Principal, Problem> {
+async fn look_up(app: &App, credential: Credential) -> Result<Authenticated, Problem> {
     match app.principals.get(credential) {
-        Some(Known::Principal(principal)) => return Ok(principal),
+        Some(Known::Caller(caller)) => return Ok(caller),
         Some(Known::Nobody) => return Err(unauthenticated()),
         None => {}
     }
+    // The statement begins after it: what was revoked before is found to be.
     let ticket = app.principals.ticket();
-    let pool = app.pool.clone();
-    let look_up =
-        || async move { Ok((ticket, directory::credentials::find(&pool, credential).await?)) }.boxed();
-    let (ticket, found) = app.look_ups.join(credential, ticket, look_up).await?;
+    let found = app.look_ups.ask(credential).await?;
     app.principals.put(ticket, credential, found.as_ref());
-    found.map(|found| found.principal).ok_or_else(unauthenticated)
+    let found = found.ok_or_else(unauthenticated)?;
+    Ok(Authenticated {
+        principal: found.principal,
+        read_at: ticket.taken_at(),
+    })
 }
 
 /// Compares digests, in constant time.

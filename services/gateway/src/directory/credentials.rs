@@ -21,12 +21,7 @@ pub(crate) struct Found {
     pub(crate) left: Option<Duration>,
 }
 
-/// Whose this credential is; none where it has ended, or never was.
-pub(crate) async fn find(pool: &Pool, credential: Credential) -> Result<Option<Found>, Problem> {
-    Ok(find_all(pool, &[credential]).await?.pop())
-}
-
-/// The same for many at once; those that have ended are missing.
+/// Whose these credentials are; those that have ended, or never were, are missing.
 pub(crate) async fn find_all(pool: &Pool, credentials: &[Credential]) -> Result<Vec<Found>, Problem> {
     let mut tokens: Vec<&[u8]> = Vec::new();
     let mut sessions: Vec<&[u8]> = Vec::new();

@@ -23,7 +23,7 @@ use sha2::{Digest as _, Sha256};
 use subtle::ConstantTimeEq as _;
 
 use crate::app::App;
-use crate::auth;
+use crate::auth::{self, Authenticated};
 use crate::edge::body;
 use crate::edge::call::Call;
 use crate::principal::{Human, Principal, Role, not_authorized};
@@ -84,24 +84,29 @@ fn csrf_token(cookie: &str) -> String {
 }
 
 /// The person whose browser sends these cookies; `None` where nobody is signed in.
-pub(crate) async fn principal_from_cookies(
+pub(crate) async fn caller_from_cookies(
     app: &App,
     headers: &HeaderMap,
-) -> Result<Option<Principal>, Problem> {
-    Ok(find(app, headers)
-        .await?
-        .map(|session| Principal::Human(session.human)))
-}
-
-async fn find(app: &App, headers: &HeaderMap) -> Result<Option<Session>, Problem> {
+) -> Result<Option<Authenticated>, Problem> {
     let Some(cookie) = cookie::read(headers) else {
         return Ok(None);
     };
     match auth::authenticate_session(app, cookie).await {
-        Ok(principal) => Ok(Some(Session::new(principal.human(Role::Viewer)?.clone(), cookie))),
+        Ok(caller) => Ok(Some(caller)),
         Err(problem) if problem.code == ErrorCode::Unauthenticated => Ok(None),
         Err(problem) => Err(problem),
     }
+}
+
+async fn find(app: &App, headers: &HeaderMap) -> Result<Option<Session>, Problem> {
+    let Some(caller) = caller_from_cookies(app, headers).await? else {
+        return Ok(None);
+    };
+    let human = caller.principal.human(Role::Viewer)?.clone();
+    Ok(Some(Session::new(
+        human,
+        cookie::read(headers).unwrap_or_default(),
+    )))
 }
 
 /// A page for a person: whoever is not signed in is asked to, and comes back afterwards.

@@ -12,16 +12,17 @@ use serde::Deserialize;
 use tokio::time::{Instant, sleep_until};
 
 use super::claim::{self, Taken};
+use super::look::Mailbox;
 use super::refuse_session;
 use crate::app::App;
-use crate::auth::Caller;
-use crate::auth::held::HoldKind;
+use crate::auth::held::{Hold, HoldKind};
+use crate::auth::{Authenticated, Caller};
 use crate::edge::answer;
 use crate::edge::errors::Refusal;
 use crate::edge::large::in_room;
 use crate::edge::params::Params;
 use crate::messages::poll::wait_seconds;
-use crate::principal::{Agent, Principal};
+use crate::principal::Agent;
 
 /// A look at what becomes visible comes a little late rather than a little early, and not at once again.
 const VISIBLE_SLACK: Duration = Duration::from_millis(20);
@@ -47,18 +48,18 @@ impl DrainParams {
 
 pub(super) async fn handle(
     State(app): State<Arc<App>>,
-    Caller(principal): Caller,
+    caller: Authenticated,
     Params(params): Params<DrainParams>,
 ) -> Result<Response, Refusal> {
-    let agent = principal.agent()?;
+    let agent = caller.principal.agent()?;
     let (max, wait) = params.read(&app)?;
-    app.touches.touch(&app, agent);
+    app.touches.touch(agent);
     let taken = if wait.is_zero() {
-        claim::take(&app, agent, max).await?
+        Some(claim::take(&app, agent, max).await?)
     } else {
-        poll(&app, &principal, agent, max, wait).await?
+        poll(&app, &caller, agent, max, wait).await?
     };
-    let (entries, room) = taken.hand_over();
+    let (entries, room) = taken.map(Taken::hand_over).unwrap_or_default();
     Ok(in_room(room, answer::json_text(StatusCode::OK, body(&entries))))
 }
 
@@ -73,34 +74,55 @@ pub(super) async fn head(
     Ok(answer::empty(StatusCode::OK))
 }
 
-/// Registers first and looks then, so that nothing falls between (rule 6). A waiter holds no connection to the database; what
-/// no wake-up told of is found by the beat, for all that wait here.
+/// What comes while the caller waits; none where nothing did. What is taken when its credential ends goes back.
 async fn poll(
     app: &Arc<App>,
-    principal: &Principal,
+    caller: &Authenticated,
     agent: &Agent,
     max: u32,
     wait: Duration,
-) -> Result<Taken, Refusal> {
+) -> Result<Option<Taken>, Refusal> {
     let deadline = Instant::now() + wait;
-    let hold = app.held.take(principal, HoldKind::Poll)?;
+    let hold = app.held.take(caller, HoldKind::Poll)?;
+    tokio::select! {
+        taken = wait_until(deadline, app, &hold, agent, max) => taken,
+        ending = hold.ended() => Err(ending.into()),
+    }
+}
+
+/// Registers first and looks then, so that nothing falls between (rule 6). A waiter holds no connection to the database; what
+/// no wake-up told of is found by the beat, for all that wait here.
+async fn wait_until(
+    deadline: Instant,
+    app: &Arc<App>,
+    hold: &Hold,
+    agent: &Agent,
+    max: u32,
+) -> Result<Option<Taken>, Refusal> {
     let mut watch = app.wakes.watch_mailbox(&agent.account, &agent.id);
+    let mut visible_in = app.looks.ask(Mailbox::of(agent)).await?;
     loop {
-        let taken = claim::take(app, agent, max).await?;
+        if visible_in.is_some_and(|visible_in| visible_in.is_zero()) {
+            let _turn = hold.turn(app.turn_until(deadline)).await?;
+            let taken = claim::take(app, agent, max).await?;
+            if !taken.entries.is_empty() {
+                return Ok(Some(taken));
+            }
+            visible_in = taken.visible_in;
+        }
         let now = Instant::now();
-        if !taken.entries.is_empty() || now >= deadline {
-            return Ok(taken);
+        if now >= deadline {
+            return Ok(None);
         }
-        let visible_at = taken
-            .visible_in
-            .and_then(|visible_in| now.checked_add((visible_in + VISIBLE_SLACK).max(LOOK_PAUSE_MIN)));
-        tokio::select! {
-            () = watch.changed() => {}
-            () = sleep_until(visible_at.map_or(deadline, |at| at.min(deadline))) => {}
-            ending = hold.ended() => return Err(ending.into()),
+        let look_at = visible_in
+            .and_then(|visible_in| now.checked_add((visible_in + VISIBLE_SLACK).max(LOOK_PAUSE_MIN)))
+            .map_or(deadline, |at| at.min(deadline));
+        visible_in = tokio::select! {
+            () = watch.changed() => Some(Duration::ZERO),
+            () = sleep_until(look_at) => app.looks.ask(Mailbox::of(agent)).await?,
             // The client gets what is true, and asks the next replica.
-            () = app.shutdown.requested() => return Ok(taken),
-        }
+            () = app.shutdown.requested() => return Ok(None),
+        };
     }
 }
 

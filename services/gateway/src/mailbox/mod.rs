@@ -4,6 +4,7 @@
 mod ack;
 mod claim;
 mod drain;
+mod look;
 mod waiting;
 
 use std::sync::Arc;
@@ -12,6 +13,7 @@ use axum::Router;
 use axum::routing::{get, post};
 use ma2h::error::{ErrorCode, Problem};
 
+pub(crate) use look::{Looks, Mailbox, look, looks};
 pub(crate) use waiting::waiting;
 
 use crate::app::App;

@@ -1,13 +1,14 @@
 //! The slow beat (rule 6): one question for all messages that calls wait for at this gateway, and one for all mailboxes,
-//! for what no wake-up told of.
+//! for what no wake-up told of. Where many may have been lost at once it comes early: those who wait do not look one by one.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use hub_proto::lifecycle::{FindChangedRequest, FindFilledRequest, MailboxName, MessageName};
+use hub_proto::lifecycle::{FindChangedRequest, MessageName};
 use ma2h::error::Problem;
 
 use crate::app::App;
+use crate::mailbox::{self, Mailbox};
 
 /// Messages or mailboxes of one question.
 const BATCH_MAX: usize = 500;
@@ -20,6 +21,7 @@ pub(crate) async fn run(app: Arc<App>) {
         let pause = interval.mul_f64(0.75 + rand::random::<f64>() / 2.0);
         tokio::select! {
             () = app.shutdown.requested() => return,
+            () = app.wakes.missed() => {}
             () = tokio::time::sleep(pause) => {}
         }
         let waited_for = app.wakes.waited_for();
@@ -41,19 +43,15 @@ pub(crate) async fn run(app: Arc<App>) {
 
 /// Has those waiters drain whose mailbox has something for them.
 async fn ask_mailboxes(app: &App, mailboxes: &[(String, String)]) -> Result<(), Problem> {
-    let names = mailboxes.iter().map(|(account, agent)| MailboxName {
+    let mailboxes = mailboxes.iter().map(|(account, agent)| Mailbox {
         account: account.clone(),
         agent: agent.clone(),
-        session: None,
     });
-    let request = FindFilledRequest {
-        mailboxes: names.collect(),
-    };
-    let reply = app
-        .ask(async || app.lifecycle.clone().find_filled(request.clone()).await)
-        .await?;
-    for filled in reply.filled {
-        app.wakes.filled(&filled.account, &filled.agent);
+    let found = mailbox::look(&app.config, &app.lifecycle, mailboxes.collect()).await?;
+    for (mailbox, visible_in) in found {
+        if visible_in.is_zero() {
+            app.wakes.filled(&mailbox.account, &mailbox.agent);
+        }
     }
     Ok(())
 }

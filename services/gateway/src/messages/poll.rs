@@ -10,6 +10,7 @@ use tokio::time::{Instant, sleep, sleep_until};
 
 use super::read::{self, Content, Read};
 use crate::app::App;
+use crate::auth::Authenticated;
 use crate::auth::held::HoldKind;
 use crate::edge::errors::Refusal;
 use crate::principal::Principal;
@@ -30,20 +31,25 @@ pub(super) struct Wait {
 /// [`super::beat`], for all that wait here.
 pub(super) async fn poll(
     app: &App,
-    reader: &Principal,
+    caller: &Authenticated,
     message_id: &str,
     wait: Wait,
 ) -> Result<Read, Refusal> {
+    let reader = &caller.principal;
     let (account, _) = reader.of_account()?;
     let deadline = Instant::now() + wait.time;
-    let hold = app.held.take(reader, HoldKind::Poll)?;
+    let hold = app.held.take(caller, HoldKind::Poll)?;
     let mut watch = app.wakes.watch_message(account, message_id);
     if let Principal::Agent(agent) = reader {
-        app.touches.touch(app, agent);
+        app.touches.touch(agent);
     }
     loop {
         let look = || read::look(app, reader, message_id, wait.since, Content::LeftOut);
-        let head = patiently(app, || async { Ok(look().await?) }).await?;
+        let head = patiently(app, || async {
+            let _turn = hold.turn(app.turn_until(deadline)).await?;
+            Ok(look().await?)
+        });
+        let head = head.await?;
         if !is_open(&head) || Instant::now() >= deadline {
             break;
         }
@@ -55,7 +61,11 @@ pub(super) async fn poll(
             () = app.shutdown.requested() => break,
         }
     }
-    patiently(app, || read::whole(app, reader, message_id, wait.since)).await
+    let whole = patiently(app, || async {
+        let _turn = hold.turn(app.turn_until(deadline)).await?;
+        read::whole(app, reader, message_id, wait.since).await
+    });
+    whole.await
 }
 
 /// Asks again, once and a moment later, where lifecycle is away: who waits for a minute need not be sent off because a tier

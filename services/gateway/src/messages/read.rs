@@ -17,7 +17,7 @@ use time::OffsetDateTime;
 use super::message_id;
 use super::poll::{self, Wait};
 use crate::app::App;
-use crate::auth::Caller;
+use crate::auth::{Authenticated, Caller};
 use crate::edge::answer;
 use crate::edge::budget::{Holder, Room};
 use crate::edge::errors::Refusal;
@@ -55,23 +55,23 @@ pub(super) struct Read {
 
 pub(super) async fn handle(
     State(app): State<Arc<App>>,
-    Caller(principal): Caller,
+    caller: Authenticated,
     Ids(id): Ids<String>,
     Params(params): Params<ReadParams>,
 ) -> Result<Response, Refusal> {
     let id = message_id(&id)?;
     let wait = wait(&app, &params)?;
     let Read { reply, room } = if wait.time.is_zero() {
-        whole(&app, &principal, &id, wait.since).await?
+        whole(&app, &caller.principal, &id, wait.since).await?
     } else {
-        poll::poll(&app, &principal, &id, wait).await?
+        poll::poll(&app, &caller, &id, wait).await?
     };
     if reply.not_modified {
         return Ok(answer::empty(StatusCode::NOT_MODIFIED));
     }
     let message = reply.message.ok_or_else(Problem::internal)?;
     let bytes = message.envelope.len() + message.response.len();
-    let view = cpu::run(bytes, move || view_of(&principal, &message)).await?;
+    let view = cpu::run(bytes, move || view_of(&caller.principal, &message)).await?;
     Ok(in_room(room, answer::json_text(StatusCode::OK, view)))
 }
 

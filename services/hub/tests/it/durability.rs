@@ -51,9 +51,13 @@ async fn a_held_poll_is_answered_when_its_gateway_is_told_to_end() {
 
 /// Waits until the first gateway holds so many polls.
 async fn await_held(stage: &mut Stage, count: u32) {
-    let metrics = stage.hub.tiers().metrics()[0].clone();
+    await_held_at(&stage.hub.tiers().metrics()[0].clone(), count).await;
+}
+
+/// The same of a gateway whose metrics are there.
+pub(crate) async fn await_held_at(metrics: &str, count: u32) {
     eventually("the polls to be held", || async {
-        let text = text_of(&metrics).await?;
+        let text = text_of(metrics).await?;
         held_polls(&text).filter(|held| *held >= f64::from(count))
     })
     .await;

@@ -32,6 +32,7 @@ mod durability;
 mod edge;
 mod examples;
 mod faults;
+mod held;
 mod hosts;
 mod limits;
 mod mailbox;

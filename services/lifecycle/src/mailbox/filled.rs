@@ -1,7 +1,7 @@
 //! One look for all who wait for their mailboxes at a gateway (design rule 6).
 
 use hub_platform::db::During;
-use hub_proto::lifecycle::{FindFilledReply, FindFilledRequest, MailboxName};
+use hub_proto::lifecycle::{FilledMailbox, FindFilledReply, FindFilledRequest};
 use ma2h::error::Problem;
 use tokio_postgres::types::Type;
 
@@ -14,7 +14,7 @@ use crate::tier::Tier;
 const MAILBOXES_MAX: usize = 1000;
 
 impl Tier {
-    /// Of these mailboxes, those that somebody who waits for them has to drain.
+    /// Of these mailboxes, those that somebody who waits for them has to drain, and when.
     pub(crate) async fn find_filled(&self, request: FindFilledRequest) -> Result<FindFilledReply, Error> {
         if request.mailboxes.len() > MAILBOXES_MAX {
             return Err(Problem::validation(format!("mailboxes: more than {MAILBOXES_MAX}")).into());
@@ -30,10 +30,12 @@ impl Tier {
         ];
         let rows = FILLED.rows_planned(&self.pool, values).await?;
         let filled = rows.iter().map(|row| {
-            Ok::<_, tokio_postgres::Error>(MailboxName {
+            let visible_in_ms: i64 = row.try_get("visible_in_ms")?;
+            Ok::<_, tokio_postgres::Error>(FilledMailbox {
                 account: row.try_get("account")?,
                 agent: row.try_get("agent")?,
                 session: row.try_get("session")?,
+                visible_in_ms: u64::try_from(visible_in_ms).unwrap_or_default(),
             })
         });
         Ok(FindFilledReply {

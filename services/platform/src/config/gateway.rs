@@ -41,7 +41,7 @@ section! {
         write_stall_ms: u64 = "HUB_GATEWAY_WRITE_STALL_MS", "30000", "milliseconds", 100 to 600_000;
         /// The longest wait that a poll may ask for, of which MA2H allows a minute (§8.2, §8.7).
         wait_max_seconds: u64 = "HUB_GATEWAY_WAIT_MAX_SECONDS", "60", "seconds", 1 to 60;
-        /// How often all messages that are waited for are looked at, for what no wake-up told of.
+        /// How often all messages and mailboxes that are waited for are looked at, for what no wake-up told of.
         beat_interval_ms: u64 = "HUB_GATEWAY_BEAT_INTERVAL_MS", "5000", "milliseconds", 100 to 60000;
         /// How long a client may take to send a request's headers.
         header_timeout_ms: u64 = "HUB_GATEWAY_HEADER_TIMEOUT_MS", "10000", "milliseconds", 100 to 300_000;

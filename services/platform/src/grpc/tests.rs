@@ -83,10 +83,7 @@ fn client(peers: &Peers) -> PresenceClient<TracedChannel> {
 }
 
 async fn touch(peers: &Peers, client: &PresenceClient<TracedChannel>) -> Result<TouchReply, Status> {
-    let request = TouchRequest {
-        account: "acme".to_owned(),
-        agent: "demo/agent".to_owned(),
-    };
+    let request = TouchRequest::default();
     call(peers, || {
         let (mut client, request) = (client.clone(), request.clone());
         async move { client.touch(request).await }

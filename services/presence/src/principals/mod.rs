@@ -41,15 +41,16 @@ pub(crate) struct Presence {
     pub(crate) last_seen: Option<OffsetDateTime>,
 }
 
-/// What a touch came to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Touched {
-    /// The agent was not online before, and is now.
-    CameOnline,
-    /// It was online before.
-    StayedOnline,
-    /// It was heard from a moment ago; nothing was written.
-    Coalesced,
+/// Account and id of an agent.
+pub(crate) type Name = (String, String);
+
+/// An agent of which it was written that it was heard from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Touched {
+    /// Which.
+    pub(crate) name: Name,
+    /// Whether it was online before.
+    pub(crate) was_online: bool,
 }
 
 /// Keeps the principals.
@@ -72,17 +73,14 @@ impl Principals {
         }
     }
 
-    /// Records that an agent was heard from now.
-    pub(crate) async fn touch(&self, account: &str, agent: &str) -> Result<Touched, Error> {
-        let Some(row) = db::retry(|| self.touch_once(account, agent)).await? else {
-            return Ok(Touched::Coalesced);
-        };
-        let was_online: bool = row.try_get("was_online").during("read the principal touched")?;
-        Ok(if was_online {
-            Touched::StayedOnline
-        } else {
-            Touched::CameOnline
-        })
+    /// Records that agents, each named once, were heard from now. Those of which that is known from a moment ago are left out
+    /// of what it gives.
+    pub(crate) async fn touch(&self, names: &[Name]) -> Result<Vec<Touched>, Error> {
+        let rows = db::retry(|| self.touch_once(names)).await?;
+        rows.iter()
+            .map(touched_of_row)
+            .collect::<Result<_, _>>()
+            .during("touch principals")
     }
 
     /// What is known of these agents, in their order.
@@ -102,24 +100,40 @@ impl Principals {
             .during("read principals")
     }
 
-    async fn touch_once(&self, account: &str, agent: &str) -> Result<Option<Row>, Error> {
+    async fn touch_once(&self, names: &[Name]) -> Result<Vec<Row>, Error> {
+        let (accounts, agents): (Vec<_>, Vec<_>) = names
+            .iter()
+            .map(|(account, agent)| (account.as_str(), agent.as_str()))
+            .unzip();
         let client = self.client().await?;
         let statement = client
             .prepare_cached(TOUCH)
             .await
-            .during("prepare to touch a principal")?;
+            .during("prepare to touch principals")?;
         client
-            .query_opt(
+            .query(
                 &statement,
-                &[&account, &agent, &self.write_through_ms, &self.freshness_seconds],
+                &[
+                    &accounts,
+                    &agents,
+                    &self.write_through_ms,
+                    &self.freshness_seconds,
+                ],
             )
             .await
-            .during("touch a principal")
+            .during("touch principals")
     }
 
     async fn client(&self) -> Result<Client, Error> {
         self.pool.get().await.during("connect for principals")
     }
+}
+
+fn touched_of_row(row: &Row) -> Result<Touched, tokio_postgres::Error> {
+    Ok(Touched {
+        name: (row.try_get("account")?, row.try_get("agent")?),
+        was_online: row.try_get("was_online")?,
+    })
 }
 
 fn presence_of_row(row: &Row) -> Result<Presence, tokio_postgres::Error> {

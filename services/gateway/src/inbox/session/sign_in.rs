@@ -122,6 +122,7 @@ async fn human_of(app: &App, token: &str) -> Result<Human, Refused> {
     match auth::authenticate_token(app, token)
         .await
         .map_err(Refused::Problem)?
+        .principal
     {
         Principal::Human(human) => Ok(human),
         Principal::Admin | Principal::Agent(_) => Err(Refused::NoHuman),
