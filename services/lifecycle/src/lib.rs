@@ -88,23 +88,23 @@ pub fn migrations() -> TierMigrations {
                 "V10__broadcasts",
                 include_str!("../migrations/V10__broadcasts.sql"),
             ),
-            ("V15__claims", include_str!("../migrations/V15__claims.sql")),
+            ("V11__claims", include_str!("../migrations/V11__claims.sql")),
             (
-                "V16__redelivered_at",
-                include_str!("../migrations/V16__redelivered_at.sql"),
+                "V12__redelivered_at",
+                include_str!("../migrations/V12__redelivered_at.sql"),
             ),
-            ("V17__attempts", include_str!("../migrations/V17__attempts.sql")),
+            ("V13__attempts", include_str!("../migrations/V13__attempts.sql")),
             (
-                "V18__broadcasts_under_way",
-                include_str!("../migrations/V18__broadcasts_under_way.sql"),
-            ),
-            (
-                "V19__tombstones_end",
-                include_str!("../migrations/V19__tombstones_end.sql"),
+                "V14__broadcasts_under_way",
+                include_str!("../migrations/V14__broadcasts_under_way.sql"),
             ),
             (
-                "V20__moved_webhooks",
-                include_str!("../migrations/V20__moved_webhooks.sql"),
+                "V15__tombstones_end",
+                include_str!("../migrations/V15__tombstones_end.sql"),
+            ),
+            (
+                "V16__moved_webhooks",
+                include_str!("../migrations/V16__moved_webhooks.sql"),
             ),
         ],
     }
