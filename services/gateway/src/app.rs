@@ -35,6 +35,8 @@ pub(crate) struct App {
     pub(crate) public_url: String,
     /// Connections as the role that writes schema `directory`.
     pub(crate) pool: Pool,
+    /// The connection over which held credentials are checked.
+    pub(crate) checks_pool: Pool,
     /// Every state of a message. Clone it to call, through [`App::ask`].
     pub(crate) lifecycle: LifecycleClient<TracedChannel>,
     /// Secrets, keys, callback hosts, and what is signed for a drain.
@@ -52,7 +54,7 @@ pub(crate) struct App {
     /// Look-ups of others.
     pub(crate) look_ups: LookUps,
     /// Who has a call held open, and whether they still may.
-    pub(crate) held: Held,
+    pub(crate) held: Arc<Held>,
     /// What the request bodies in hand may take together.
     pub(crate) bodies: Budget,
     /// What the large answers on their way may take together.
@@ -80,6 +82,7 @@ impl App {
         shutdown: Shutdown,
     ) -> Result<Self, Error> {
         let pool = db::connect(&config.database, Tier::Gateway)?;
+        let checks_pool = db::connect_apart(&config.database, Tier::Gateway)?;
         let lifecycle = grpc::channel(&config.peers, &config.peers.lifecycle_urls)?;
         let delivery = grpc::channel(&config.peers, &config.peers.delivery_urls)?;
         let presence = grpc::channel(&config.peers, &config.peers.presence_urls)?;
@@ -102,10 +105,10 @@ impl App {
             wakes: Wakes::new(nats),
             principals: Cache::new(config.gateway.principal_cache_ms),
             look_ups: auth::look_ups(pool.clone(), &shutdown),
-            held: Held::new(
+            held: Arc::new(Held::new(
                 config.gateway.held_requests_max,
                 config.gateway.held_requests_per_credential_max,
-            ),
+            )),
             bodies: Budget::new(
                 "request bodies",
                 config.gateway.in_flight_bytes_max,
@@ -123,6 +126,7 @@ impl App {
             touches: Touches::new(config.clone(), presence.clone(), &shutdown),
             looks: mailbox::looks(config.clone(), lifecycle.clone(), &shutdown),
             pool,
+            checks_pool,
             lifecycle,
             delivery,
             presence,

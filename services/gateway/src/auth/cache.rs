@@ -51,13 +51,6 @@ pub(crate) struct Ticket {
     taken_at: Instant,
 }
 
-impl Ticket {
-    /// No later than what is looked up with it.
-    pub(super) fn taken_at(self) -> Instant {
-        self.taken_at
-    }
-}
-
 impl Cache {
     /// Trusts an entry for so long, counted from before it was read.
     pub(crate) fn new(trusted_for_ms: u64) -> Self {

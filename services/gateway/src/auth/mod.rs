@@ -39,18 +39,19 @@ pub(crate) struct Authenticated {
     pub(crate) read_at: Instant,
 }
 
-/// Look-ups of credentials.
-pub(crate) type LookUps = Batches<Credential, Found>;
+/// Look-ups of credentials: what was found, and when it was at the earliest.
+pub(crate) type LookUps = Batches<Credential, (Found, Instant)>;
 
 /// Look-ups in this database.
 pub(crate) fn look_ups(pool: Pool, shutdown: &Shutdown) -> LookUps {
     Batches::new(LOOK_UPS, shutdown, move |keys: Vec<Credential>| {
         let pool = pool.clone();
         async move {
+            let read_at = Instant::now();
             let found = credentials::find_all(&pool, &keys).await?;
             let by_credential = found
                 .into_iter()
-                .filter_map(|found| Some((found.principal.credential()?, found)));
+                .filter_map(|found| Some((found.principal.credential()?, (found, read_at))));
             Ok(by_credential.collect())
         }
     })
@@ -112,11 +113,12 @@ async fn look_up(app: &App, credential: Credential) -> Result<Authenticated, Pro
     // The statement begins after it: what was revoked before is found to be.
     let ticket = app.principals.ticket();
     let found = app.look_ups.ask(credential).await?;
-    app.principals.put(ticket, credential, found.as_ref());
-    let found = found.ok_or_else(unauthenticated)?;
+    app.principals
+        .put(ticket, credential, found.as_ref().map(|(found, _)| found));
+    let (found, read_at) = found.ok_or_else(unauthenticated)?;
     Ok(Authenticated {
         principal: found.principal,
-        read_at: ticket.taken_at(),
+        read_at,
     })
 }
 

@@ -22,6 +22,17 @@ const GAUGE_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Prepares a pool; nothing is connected before the first use.
 pub fn connect(config: &config::Database, tier: Tier) -> Result<Pool, Error> {
+    let pool = prepare(config, tier, config.pool_size)?;
+    watch(&pool, tier);
+    Ok(pool)
+}
+
+/// Prepares a single connection, for what must not wait behind the tier's others.
+pub fn connect_apart(config: &config::Database, tier: Tier) -> Result<Pool, Error> {
+    prepare(config, tier, 1)
+}
+
+fn prepare(config: &config::Database, tier: Tier, size: usize) -> Result<Pool, Error> {
     let mut settings = parse_url(&config.url)?;
     let options = options(&settings, config, tier);
     settings
@@ -35,16 +46,14 @@ pub fn connect(config: &config::Database, tier: Tier) -> Result<Pool, Error> {
         recycling_method: RecyclingMethod::Fast,
     };
     let manager = Manager::from_config(settings, NoTls, manager_config);
-    let pool = Pool::builder(manager)
-        .max_size(config.pool_size)
+    Pool::builder(manager)
+        .max_size(size)
         .wait_timeout(Some(Duration::from_millis(config.acquire_timeout_ms)))
         .create_timeout(Some(Duration::from_millis(config.connect_timeout_ms)))
         .recycle_timeout(Some(Duration::from_millis(config.connect_timeout_ms)))
         .runtime(Runtime::Tokio1)
         .build()
-        .map_err(|error| Error::settings(error.to_string()))?;
-    watch(&pool, tier);
-    Ok(pool)
+        .map_err(|error| Error::settings(error.to_string()))
 }
 
 /// Reads the URL and refuses what the client would not honour.
