@@ -58,6 +58,7 @@ impl Touches {
     }
 }
 
+#[expect(clippy::zero_sized_map_values, reason = "nobody waits for an answer")]
 async fn touch(
     config: Arc<Config>,
     presence: PresenceClient<TracedChannel>,
