@@ -323,7 +323,6 @@ async fn a_key_lives_its_time_and_as_long_as_its_message_is_open() {
     assert_ne!(stage.agent.submitted(&open).await, id);
 }
 
-/// The word in everything an agent writes.
 /// What tells it from an unknown one stands for long, not for ever.
 #[tokio::test]
 async fn in_the_end_a_deleted_message_is_as_unknown_as_any() {
@@ -354,7 +353,8 @@ async fn in_the_end_a_deleted_message_is_as_unknown_as_any() {
 /// Of an agent that submits no more, or is no more.
 #[tokio::test]
 async fn a_rate_budget_goes_long_after_its_minute() {
-    let stage = Stage::in_process().await;
+    let hub = TestHub::builder().set("HUB_RATE_LIMIT_REQUESTS_PER_MINUTE", 60);
+    let stage = Stage::on(hub.start().await).await;
     let busy = stage.account.agent("deploybot/busy").await;
     for agent in [&stage.agent, &busy] {
         agent.submitted(&envelope::notify(agent.id())).await;
@@ -373,6 +373,7 @@ async fn a_rate_budget_goes_long_after_its_minute() {
     stage.agent.submitted(&envelope::notify(AGENT)).await;
 }
 
+/// The word in everything an agent writes.
 fn with_canary(mut envelope: Value) -> Value {
     for member in ["title", "body"] {
         envelope[member] = json!(format!("about {CANARY}"));

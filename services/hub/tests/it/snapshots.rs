@@ -95,10 +95,9 @@ const VACUUM: &str = "
         lifecycle.human_keys, lifecycle.claims, lifecycle.tombstones, lifecycle.broadcasts";
 
 /// Each pass with its values: how many rows it takes, what else it is told, and how far back it looks.
-fn passes(look_back_ms: i64) -> [(&'static str, String); 13] {
+fn passes(look_back_ms: i64) -> [(&'static str, String); 12] {
     [
         ("relay pushes", format!("500, 10000, {look_back_ms}")),
-        ("count owed pushes", format!("10000, {look_back_ms}")),
         ("take overdue messages", format!("500, {look_back_ms}")),
         (
             "take ended messages",
@@ -180,6 +179,8 @@ async fn what_has_no_time_to_look_back_from_is_stepped_over_once() {
     const SUBMIT_BLOCKS_MAX: u64 = 200;
     let kept = Kept::start().await;
     let walks = [
+        // Its usual look at what is due; what is held it counts whole.
+        ("count owed pushes", "10000, 120000".to_owned()),
         ("release pushes", "500, 10000, 10000, 1500, 16".to_owned()),
         ("release moved pushes", "500, 10000, 10000".to_owned()),
         (

@@ -446,7 +446,7 @@ async fn what_was_given_up_can_be_pushed_again() {
         .alice
         .post("/v1/redeliver?state=exhausted", &json!({}))
         .await;
-    assert_eq!(again.expect(202), json!({"redelivering": 1}));
+    assert_eq!(again.expect(202), json!({"redelivering": 1, "more": false}));
     hooked.await_state(&id, "delivered").await;
 }
 
