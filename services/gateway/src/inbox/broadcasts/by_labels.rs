@@ -4,19 +4,18 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use axum::response::Response;
 use maud::{Markup, html};
 
 use crate::app::App;
 use crate::directory::agents::{self, LabelCount};
 
 use super::super::names;
-use super::super::page::{self, Place};
+use super::super::page;
 use super::super::session::Session;
-use super::super::writing::{self, Way, may_write};
+use super::super::writing::Way;
 use super::audience::{Asked, LABEL, Labels, NAME, VALUE, label_text, read_label};
-use super::{LIST, NEW};
+use super::{NEW, choosing};
 
 /// Labels that are offered; others are typed.
 const OFFERED_MAX: u32 = 30;
@@ -44,26 +43,13 @@ pub(super) async fn draw(app: &App, session: &Session, asked: &Asked, complaint:
         asked,
         complaint,
     };
-    let main = html! {
-        main id="main" class="list" tabindex="-1" {
-            p class="back" { a href=(LIST) data-back { "← Broadcasts" } }
-            h1 class="hidden" { "Write to agents with labels" }
-            div class="list-head" { (writing::ways(Way::Labels)) }
-            (writing::why_not(session))
-            @if may_write(session) { (choice.draw()) }
-        }
-    };
-    let status = if complaint.is_some() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    let title = "Write to agents with labels";
-    (
-        status,
-        page::frame(title, Some(session), Some(Place::Directives), &main),
+    choosing(
+        session,
+        Way::Labels,
+        "Write to agents with labels",
+        complaint.is_some(),
+        &choice.draw(),
     )
-        .into_response()
 }
 
 /// What the page is drawn from.

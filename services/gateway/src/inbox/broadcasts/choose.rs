@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::rejection::QueryRejection;
 use axum::extract::{Query, State};
-use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use axum::response::Response;
 use maud::{Markup, html};
 use time::OffsetDateTime;
 
@@ -14,11 +13,11 @@ use crate::app::App;
 use crate::edge::page::PageParams;
 
 use super::super::agents::{self, Known, is_addressable};
-use super::super::page::{self, Place};
+use super::super::page;
 use super::super::session::Session;
-use super::super::writing::{self, Way, may_write};
+use super::super::writing::Way;
 use super::audience::{AGENTS_MAX, Asked, OTHER, TO};
-use super::{AGENTS, LIST, NEW};
+use super::{AGENTS, NEW, choosing};
 
 /// Agents on one page.
 const PAGE_ROWS: u32 = 50;
@@ -47,26 +46,13 @@ pub(super) async fn draw(app: &App, session: &Session, asked: &Asked, complaint:
         is_first: cursor.is_none(),
         next_cursor: next_cursor.as_deref(),
     };
-    let main = html! {
-        main id="main" class="list" tabindex="-1" {
-            p class="back" { a href=(LIST) data-back { "← Broadcasts" } }
-            h1 class="hidden" { "Write to several agents" }
-            div class="list-head" { (writing::ways(Way::Several)) }
-            (writing::why_not(session))
-            @if may_write(session) { (choice.draw(OffsetDateTime::now_utc())) }
-        }
-    };
-    let status = if complaint.is_some() {
-        StatusCode::UNPROCESSABLE_ENTITY
-    } else {
-        StatusCode::OK
-    };
-    let title = "Write to several agents";
-    (
-        status,
-        page::frame(title, Some(session), Some(Place::Directives), &main),
+    choosing(
+        session,
+        Way::Several,
+        "Write to several agents",
+        complaint.is_some(),
+        &choice.draw(OffsetDateTime::now_utc()),
     )
-        .into_response()
 }
 
 /// What the page is drawn from.
