@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 use hub_testkit::campaign::soak::{Options, run};
 
-/// Shows that the queues stay cheap while vacuum can remove nothing.
+/// Shows what the queues cost while vacuum can remove nothing, and whether that is over with the snapshot.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {
