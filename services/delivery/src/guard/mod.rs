@@ -26,7 +26,7 @@ pub(crate) use failure::Failure;
 pub(crate) use retry_after::RetryAfter;
 
 use names::{Dns, Names};
-use reach::{CheckedResolver, Reach, reached};
+use reach::{CheckedResolver, Places, Reach, reached, sent};
 
 /// How much of header an HTTP/2 answer may carry.
 const HEADER_BYTES_MAX: u32 = 16 * 1024;
@@ -101,6 +101,7 @@ pub(crate) struct Guard {
     client: Client,
     names: Arc<dyn Names>,
     reach: Reach,
+    places: Arc<Places>,
     https_only: bool,
     timeout: Duration,
     body_bytes_max: usize,
@@ -143,6 +144,7 @@ impl Guard {
             client,
             names,
             reach,
+            places: Arc::default(),
             https_only: !options.development,
             timeout: options.timeout,
             body_bytes_max: options.body_bytes_max,
@@ -151,7 +153,9 @@ impl Guard {
 
     /// Posts `body` to `url`. A status is an answer, whatever it is and however the rest of the answer goes.
     pub(crate) async fn post(&self, url: &str, headers: HeaderMap, body: Bytes) -> Posted {
-        let (result, address) = reach::watched(self.answer(url, headers, body)).await;
+        let parsed = Url::parse(url).ok();
+        let host = parsed.as_ref().and_then(Url::host_str).unwrap_or_default();
+        let (result, address) = self.places.watch(host, self.answer(url, headers, body)).await;
         Posted { address, result }
     }
 
@@ -183,7 +187,12 @@ impl Guard {
     pub(crate) async fn get(&self, url: &str, bytes_max: usize, timeout: Duration) -> Result<Page, Failure> {
         let url = self.checked_url(url)?;
         let deadline = Instant::now() + timeout;
-        let mut response = send(self.client.get(url), deadline).await?;
+        let host = url.host_str().unwrap_or_default().to_owned();
+        let (response, _) = self
+            .places
+            .watch(&host, send(self.client.get(url), deadline))
+            .await;
+        let mut response = response?;
         let status = response.status().as_u16();
         let mut body = Vec::new();
         while body.len() < bytes_max {
@@ -233,6 +242,7 @@ impl Guard {
 }
 
 async fn send(request: RequestBuilder, deadline: Instant) -> Result<Response, Failure> {
+    sent();
     match timeout_at(deadline, request.send()).await {
         Ok(Ok(response)) => {
             if let Some(peer) = response.remote_addr() {

@@ -171,6 +171,7 @@ async fn it_is_known_what_kind_of_place_a_call_came_to() {
     let loopback = Some(AddressClass::Loopback);
     let cases = [
         (&near, format!("http://agent.example:{port}/"), loopback),
+        (&near, format!("http://agent.example:{port}/"), loopback),
         (&near, format!("http://127.0.0.1:{port}/"), loopback),
         (&near, format!("http://agent.example:{silent}/"), loopback),
         (&near, format!("https://agent.example:{port}/"), loopback),
