@@ -17,6 +17,7 @@ mod administration;
 mod asks;
 mod bounds;
 mod breaker;
+mod broadcast_turns;
 mod broadcasts;
 mod browser;
 mod browser_broadcasts;
