@@ -1,13 +1,14 @@
 //! The credential of a request.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, header};
 use ma2h::error::Problem;
 
-use super::{Authenticated, authenticate_token, unauthenticated};
+use super::{Authenticated, READ_WITHIN_FOR_HELD, authenticate_token, unauthenticated};
 use crate::app::App;
 use crate::edge::call::Call;
 use crate::edge::errors::Refusal;
@@ -22,7 +23,7 @@ impl FromRequestParts<Arc<App>> for Caller {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
-        let caller = Authenticated::from_request_parts(parts, app).await?;
+        let caller = authenticate(parts, app, Duration::MAX).await?;
         Ok(Self(caller.principal))
     }
 }
@@ -32,10 +33,14 @@ impl FromRequestParts<Arc<App>> for Authenticated {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, app: &Arc<App>) -> Result<Self, Refusal> {
-        let caller = authenticate_token(app, token(&parts.headers)?).await?;
-        Call::note(parts, &caller.principal);
-        Ok(caller)
+        authenticate(parts, app, READ_WITHIN_FOR_HELD).await
     }
+}
+
+async fn authenticate(parts: &mut Parts, app: &App, within: Duration) -> Result<Authenticated, Refusal> {
+    let caller = authenticate_token(app, token(&parts.headers)?, within).await?;
+    Call::note(parts, &caller.principal);
+    Ok(caller)
 }
 
 /// Whether a request says anything of a token.

@@ -166,7 +166,8 @@ impl Held {
         for caller in lock(&self.callers).by_id.values_mut() {
             if valid.get(&caller.credential) == Some(&caller.principal) {
                 caller.seen_at = caller.seen_at.max(read_at);
-            } else if read.contains(&caller.credential) {
+            } else if read.contains(&caller.credential) && caller.seen_at <= read_at {
+                // What was read of it since knows better.
                 caller.end(Ending::Revoked);
             }
         }
@@ -305,6 +306,19 @@ mod tests {
         places.found(&read, &valid, Instant::now());
         assert_eq!(kept.ended().now_or_never(), None);
         assert_eq!(revoked.ended().now_or_never(), Some(Ending::Revoked));
+    }
+
+    /// Its human was given another role meanwhile, and came again.
+    #[tokio::test(start_paused = true)]
+    async fn an_older_reading_ends_no_call_that_came_after_it() {
+        let places = held();
+        let read_at = Instant::now();
+        advance(TRUSTED_FOR / 2).await;
+        let hold = places.take(&agent(CREDENTIAL), HoldKind::Poll).ok().unwrap();
+        places.found(&HashSet::from([CREDENTIAL]), &HashMap::new(), read_at);
+        assert_eq!(hold.ended().now_or_never(), None);
+        places.found(&HashSet::from([CREDENTIAL]), &HashMap::new(), Instant::now());
+        assert_eq!(hold.ended().now_or_never(), Some(Ending::Revoked));
     }
 
     #[tokio::test(start_paused = true)]

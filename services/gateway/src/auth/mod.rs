@@ -8,7 +8,7 @@ pub(crate) mod held;
 pub(crate) mod secret;
 mod turns;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use hub_platform::db::Pool;
 use hub_platform::shutdown::Shutdown;
@@ -31,6 +31,9 @@ const LOOK_UPS: Manner = Manner {
     batches_max: 2,
     waiting_max: 20_000,
 };
+
+/// How old what is known of a caller may be whose call may be held: it has to be read again before that is too old.
+const READ_WITHIN_FOR_HELD: Duration = Duration::from_secs(1);
 
 /// A caller, and when what is known of it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -57,8 +60,12 @@ pub(crate) fn look_ups(pool: Pool, shutdown: &Shutdown) -> LookUps {
     })
 }
 
-/// Whose token this is.
-pub(crate) async fn authenticate_token(app: &App, token: &str) -> Result<Authenticated, Problem> {
+/// Whose token this is, as was read so short a time ago.
+pub(crate) async fn authenticate_token(
+    app: &App,
+    token: &str,
+    within: Duration,
+) -> Result<Authenticated, Problem> {
     if token.starts_with(secret::ADMIN_PREFIX) {
         let admin = Authenticated {
             principal: Principal::Admin,
@@ -70,7 +77,7 @@ pub(crate) async fn authenticate_token(app: &App, token: &str) -> Result<Authent
     if !prefixes.iter().any(|prefix| secret::is_minted(token, prefix)) {
         return Err(unauthenticated());
     }
-    let caller = look_up(app, Credential::Token(secret::digest(token))).await?;
+    let caller = look_up(app, Credential::Token(secret::digest(token)), within).await?;
     if token.starts_with(prefix_of(&caller.principal)) {
         Ok(caller)
     } else {
@@ -83,7 +90,12 @@ pub(crate) async fn authenticate_session(app: &App, cookie: &str) -> Result<Auth
     if !secret::is_minted(cookie, "") {
         return Err(unauthenticated());
     }
-    look_up(app, Credential::Session(secret::digest(cookie))).await
+    look_up(
+        app,
+        Credential::Session(secret::digest(cookie)),
+        READ_WITHIN_FOR_HELD,
+    )
+    .await
 }
 
 /// Forgets what was read of an account's credentials, here now and on every other replica soon. Called after a
@@ -104,11 +116,11 @@ pub(crate) fn unauthenticated() -> Problem {
     Problem::new(ErrorCode::Unauthenticated, "a valid credential is needed")
 }
 
-async fn look_up(app: &App, credential: Credential) -> Result<Authenticated, Problem> {
+async fn look_up(app: &App, credential: Credential, within: Duration) -> Result<Authenticated, Problem> {
     match app.principals.get(credential) {
-        Some(Known::Caller(caller)) => return Ok(caller),
+        Some(Known::Caller(caller)) if caller.read_at.elapsed() <= within => return Ok(caller),
         Some(Known::Nobody) => return Err(unauthenticated()),
-        None => {}
+        Some(Known::Caller(_)) | None => {}
     }
     // The statement begins after it: what was revoked before is found to be.
     let ticket = app.principals.ticket();
