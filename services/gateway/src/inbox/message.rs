@@ -69,6 +69,37 @@ pub(super) async fn answer(State(app): State<Arc<App>>, Segment(id): Segment, po
     draw(&app, &session, &shown, &turn).await
 }
 
+/// `POST /inbox/{id}/redeliver`: has an answer sent to its agent again, unless it has been on its way since the form was drawn.
+pub(super) async fn redeliver(State(app): State<Arc<App>>, Segment(id): Segment, posted: Posted) -> Response {
+    let Posted { session, fields } = posted;
+    let redelivered = async {
+        let principal = session.principal();
+        let shown = load(&app, &session, &id).await?;
+        let pushes = messages::attempts(&app, &principal, &shown.id).await?;
+        let after = fields.get(outcome::AFTER).unwrap_or_default();
+        if outcome::is_given_up(&pushes) && after == outcome::after(&pushes) {
+            messages::redeliver(&app, &principal, &shown.id, Some(after)).await?;
+        }
+        Ok(shown.path())
+    };
+    match redelivered.await {
+        Ok(path) => Redirect::to(&path).into_response(),
+        Err(problem) => page::problem(&problem, Some(&session)),
+    }
+}
+
+/// `GET /inbox/{id}/redeliver`: whoever had to sign in first is back at the page of the form.
+pub(super) async fn after_redeliver(
+    State(app): State<Arc<App>>,
+    session: Session,
+    Segment(id): Segment,
+) -> Response {
+    match load(&app, &session, &id).await {
+        Ok(shown) => Redirect::to(&shown.path()).into_response(),
+        Err(problem) => page::problem(&problem, Some(&session)),
+    }
+}
+
 fn is_about_the_answer(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::InvalidField | ErrorCode::ValidationError)
 }
@@ -167,7 +198,7 @@ async fn draw(app: &App, session: &Session, shown: &Shown, turn: &Turn<'_>) -> R
                         (presence.while_asking(shown.envelope.callback.is_some(), now))
                         (controls::draw(shown, session, &turn.entry))
                     } @else if shown.is_resolved() {
-                        (outcome::draw(shown, pushes.as_ref(), now))
+                        (outcome::draw(shown, session, pushes.as_ref(), now))
                     }
                     (particulars(shown))
                 }

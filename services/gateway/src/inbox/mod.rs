@@ -68,6 +68,10 @@ pub(crate) fn router() -> Router<Arc<App>> {
         .route("/inbox/agents", only(get(agents::list)))
         .route("/inbox/agents/{id}", only(get(agents::show)))
         .route("/inbox/{id}", only(get(message::show).post(message::answer)))
+        .route(
+            "/inbox/{id}/redeliver",
+            only(get(message::after_redeliver).post(message::redeliver)),
+        )
         .route("/inbox/{id}/{*rest}", only(get(nowhere)))
         .layer(middleware::map_response(headers::set))
 }

@@ -1,4 +1,4 @@
-//! What became of an ask or a task: what, who, when, and whether the agent knows.
+//! What became of an ask or a task: what, who, when, and whether the agent knows; and the form that has it sent again.
 
 use hub_proto::lifecycle::{Attempt, ListAttemptsReply};
 use ma2h::envelope::Mode;
@@ -7,12 +7,34 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
+use crate::principal::Role;
+
 use super::json_text::laid_out;
+use super::session::Session;
 use super::shown::{Answer, Delivery, Shown};
 use super::{names, when};
 
+/// The attempt that the form was drawn after: it counts only until there is another.
+pub(super) const AFTER: &str = "after";
+
+/// Whether nothing is sent any more.
+pub(super) fn is_given_up(pushes: &ListAttemptsReply) -> bool {
+    matches!(pushes.state.as_str(), "refused" | "exhausted")
+}
+
+/// The last attempt, as a form names it.
+pub(super) fn after(pushes: &ListAttemptsReply) -> String {
+    let last = pushes.attempts.last();
+    last.map_or_else(String::new, |last| format!("{}.{}", last.generation, last.number))
+}
+
 /// Draws it; `pushes` where the agent wanted it pushed.
-pub(super) fn draw(shown: &Shown, pushes: Option<&ListAttemptsReply>, now: OffsetDateTime) -> Markup {
+pub(super) fn draw(
+    shown: &Shown,
+    session: &Session,
+    pushes: Option<&ListAttemptsReply>,
+    now: OffsetDateTime,
+) -> Markup {
     let (status, sign) = names::status(shown.status);
     let answer = shown
         .response
@@ -24,6 +46,7 @@ pub(super) fn draw(shown: &Shown, pushes: Option<&ListAttemptsReply>, now: Offse
             p class="muted" { (headline(shown)) @if let Some(at) = shown.changed_at { ", " (when::past(at, now)) } }
             @if let Some(answer) = answer { (details(shown, answer)) }
             (on_its_way(shown.delivery.as_ref(), pushes, now))
+            @if let Some(pushes) = pushes { (once_more(shown, session, pushes)) }
         }
     }
 }
@@ -170,6 +193,22 @@ fn pushed(pushes: &ListAttemptsReply, now: OffsetDateTime) -> Markup {
         p class="muted" {
             (words)
             @if let Some(last) = pushes.attempts.last() { " " (last_attempt(last, now)) }
+            @if let Some(next) = pushes.next_attempt_at.as_ref().and_then(hub_proto::time_of) {
+                " The next attempt is due " (when::soon(next, now)) "."
+            }
+        }
+    }
+}
+
+/// For an operator, where the hub has given up.
+fn once_more(shown: &Shown, session: &Session, pushes: &ListAttemptsReply) -> Markup {
+    html! {
+        @if is_given_up(pushes) && session.human.role >= Role::Operator {
+            form method="post" action={ (shown.path()) "/redeliver" } {
+                (session.csrf_field())
+                input type="hidden" name=(AFTER) value=(after(pushes));
+                div class="actions" { button class="button" type="submit" { "Send again" } }
+            }
         }
     }
 }

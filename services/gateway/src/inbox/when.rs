@@ -21,15 +21,20 @@ pub(super) fn ago(then: OffsetDateTime, now: OffsetDateTime) -> String {
 
 /// How long something still has.
 pub(super) fn left(then: OffsetDateTime, now: OffsetDateTime) -> String {
+    format!("expires {}", due(then, now))
+}
+
+/// How soon something comes.
+pub(super) fn due(then: OffsetDateTime, now: OffsetDateTime) -> String {
     let remaining = then - now;
     if remaining <= Duration::ZERO {
-        return "expires now".to_owned();
+        return "now".to_owned();
     }
     match (minutes(remaining), hours(remaining), days(remaining)) {
-        (0, _, _) => "expires in less than a minute".to_owned(),
-        (minutes, _, _) if minutes < 60 => format!("expires in {minutes} min"),
-        (_, hours, _) if hours < 48 => format!("expires in {hours} h"),
-        (_, _, days) => format!("expires in {days} days"),
+        (0, _, _) => "in less than a minute".to_owned(),
+        (minutes, _, _) if minutes < 60 => format!("in {minutes} min"),
+        (_, hours, _) if hours < 48 => format!("in {hours} h"),
+        (_, _, days) => format!("in {days} days"),
     }
 }
 
@@ -41,6 +46,11 @@ pub(super) fn past(then: OffsetDateTime, now: OffsetDateTime) -> Markup {
 /// An element that counts down.
 pub(super) fn deadline(then: OffsetDateTime, now: OffsetDateTime) -> Markup {
     element(then, &left(then, now), "left")
+}
+
+/// An element that says how soon.
+pub(super) fn soon(then: OffsetDateTime, now: OffsetDateTime) -> Markup {
+    element(then, &due(then, now), "due")
 }
 
 fn element(then: OffsetDateTime, words: &str, tense: &str) -> Markup {
@@ -81,7 +91,7 @@ mod tests {
     use time::Duration;
     use time::macros::datetime;
 
-    use super::{ago, left};
+    use super::{ago, due, left};
 
     #[test]
     fn says_how_long_ago() {
@@ -115,6 +125,8 @@ mod tests {
         ];
         for (remaining, words) in cases {
             assert_eq!(left(now + remaining, now), words, "{remaining}");
+            let words = words.strip_prefix("expires ").unwrap();
+            assert_eq!(due(now + remaining, now), words, "{remaining}");
         }
     }
 }

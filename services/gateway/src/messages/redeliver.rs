@@ -20,7 +20,7 @@ use crate::edge::errors::Refusal;
 use crate::edge::headers::idempotency_key;
 use crate::edge::operation::{self, NO_BODY};
 use crate::edge::params::{Ids, Params};
-use crate::principal::{Human, Role};
+use crate::principal::{Human, Principal, Role};
 
 /// The only state of which all are pushed again.
 const EXHAUSTED: &str = "exhausted";
@@ -41,24 +41,36 @@ pub(super) async fn one(
     Ids(id): Ids<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let operator = principal.human(Role::Operator)?;
+    principal.human(Role::Operator)?;
     let id = message_id(&id)?;
     let key = idempotency_key(&headers)?;
-    // What is not there is told before anything is written down.
-    stands(&app, &principal, &id).await?;
-    note(&app, operator, &id).await?;
-    let request = RedeliverMessageRequest {
-        account: operator.account.clone(),
-        message_id: id.clone(),
-        // Chosen here, so that a reply that is lost can be asked for again (rule 3).
-        redelivery_id: redelivery_id(operator, key.as_deref(), &["redeliver", &id]),
-    };
-    app.ask(async || app.lifecycle.clone().redeliver_message(request.clone()).await)
-        .await?;
+    redeliver(&app, &principal, &id, key.as_deref()).await?;
     Ok(answer::json(
         StatusCode::ACCEPTED,
         &json!({ "id": id, "state": "due" }),
     ))
+}
+
+/// Has one message's Response pushed again. The same key does so once.
+pub(crate) async fn redeliver(
+    app: &App,
+    principal: &Principal,
+    id: &str,
+    key: Option<&str>,
+) -> Result<(), Problem> {
+    let operator = principal.human(Role::Operator)?;
+    // What is not there is told before anything is written down.
+    stands(app, principal, id).await?;
+    note(app, operator, id).await?;
+    let request = RedeliverMessageRequest {
+        account: operator.account.clone(),
+        message_id: id.to_owned(),
+        // Chosen here, so that a reply that is lost can be asked for again (rule 3).
+        redelivery_id: redelivery_id(operator, key, &["redeliver", id]),
+    };
+    app.ask(async || app.lifecycle.clone().redeliver_message(request.clone()).await)
+        .await?;
+    Ok(())
 }
 
 /// All that were given up, of one host or of all.

@@ -6,6 +6,7 @@ use hub_testkit::{Answer, CallbackSink, TestHub, TestHubBuilder, envelope, event
 use serde_json::{Value, json};
 
 use crate::stage::{AGENT, SECRET_REF, Stage};
+use crate::visitor::{Visitor, value};
 
 #[tokio::test]
 async fn one_is_pushed_again_with_a_fresh_budget_and_signature() {
@@ -191,6 +192,51 @@ async fn who_may_have_what_pushed_again() {
     }
     let as_agent = stage.agent.post(&path(&pulled), &json!({})).await;
     as_agent.expect_error(403, "not_authorized");
+}
+
+/// By a button of its page, which counts only until there is another attempt.
+#[tokio::test]
+async fn what_was_given_up_is_sent_again_from_the_browser() {
+    let stage = exhausting().await;
+    stage.sink.always(Answer::Status(503));
+    let id = answered(&stage, &stage.callback_url()).await;
+    state(&stage, &id, "exhausted").await;
+    let path = format!("/inbox/{id}");
+    let again = format!("{path}/redeliver");
+    let send = async |visitor: &Visitor, after: &str| {
+        let csrf = value(&visitor.page(&path).await, "csrf");
+        let sent = visitor.post(&again, &[("csrf", &csrf), ("after", after)]).await;
+        (sent.status.as_u16(), sent.header("location").map(str::to_owned))
+    };
+    let (bob, carol) = (
+        stage.account.human("bob", "viewer"),
+        stage.account.human("carol", "operator"),
+    );
+    let alice = Visitor::of(&stage.alice, &stage.hub).await;
+    let bob = Visitor::of(&bob.await, &stage.hub).await;
+    let carol = Visitor::of(&carol.await, &stage.hub).await;
+    assert_eq!(value(&alice.page(&path).await, "after"), "1.2");
+    assert!(!bob.page(&path).await.contains("Send again"));
+    assert_eq!(send(&bob, "1.2").await, (403, None));
+    assert_eq!(alice.post(&again, &[("csrf", "another")]).await.status, 403);
+
+    stage.sink.always(Answer::Status(204));
+    let sent = (303, Some(path.clone()));
+    for visitor in [&alice, &alice, &carol] {
+        assert_eq!(send(visitor, "1.2").await, sent);
+    }
+    let attempts = state(&stage, &id, "delivered").await;
+    assert_eq!(attempts[2]["generation"], 2);
+    assert!(!alice.page(&path).await.contains("Send again"));
+    // A page that was drawn before.
+    assert_eq!(send(&carol, "1.2").await, sent);
+    assert_eq!(state(&stage, &id, "delivered").await.len(), 3);
+    // Whoever had to sign in first comes by a link.
+    let linked = alice.get(&again).await;
+    assert_eq!(
+        (linked.status.as_u16(), linked.header("location")),
+        (303, Some(path.as_str()))
+    );
 }
 
 /// A hub that gives a push up after two attempts.

@@ -48,11 +48,13 @@ impl Visitor {
 
 /// What a form carries without the person's doing: the session's token, and the sending's key.
 pub(crate) fn hidden(page: &str) -> (String, String) {
-    let value = |name: &str| {
-        let (_, rest) = page.rsplit_once(&format!("name=\"{name}\" value=\"")).unwrap();
-        rest.split('"').next().unwrap().to_owned()
-    };
-    (value("csrf"), value("key"))
+    (value(page, "csrf"), value(page, "key"))
+}
+
+/// What a field of this name holds, the last one of the page.
+pub(crate) fn value(page: &str, name: &str) -> String {
+    let (_, rest) = page.rsplit_once(&format!("name=\"{name}\" value=\"")).unwrap();
+    rest.split('"').next().unwrap().to_owned()
 }
 
 fn form(fields: &[(&str, &str)]) -> String {

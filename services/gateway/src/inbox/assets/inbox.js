@@ -30,12 +30,18 @@
     return passed < 7 * DAY ? `${Math.floor(passed / DAY)} days ago` : date.format(then);
   };
 
-  const left = (remaining) => {
-    if (remaining <= 0) return "expires now";
-    if (remaining < MINUTE) return "expires in less than a minute";
-    if (remaining < HOUR) return `expires in ${Math.floor(remaining / MINUTE)} min`;
-    if (remaining < 2 * DAY) return `expires in ${Math.floor(remaining / HOUR)} h`;
-    return `expires in ${Math.floor(remaining / DAY)} days`;
+  const until = (remaining) => {
+    if (remaining <= 0) return "now";
+    if (remaining < MINUTE) return "in less than a minute";
+    if (remaining < HOUR) return `in ${Math.floor(remaining / MINUTE)} min`;
+    if (remaining < 2 * DAY) return `in ${Math.floor(remaining / HOUR)} h`;
+    return `in ${Math.floor(remaining / DAY)} days`;
+  };
+
+  const spoken = {
+    past: (then, now) => ago(then, now - then),
+    due: (then, now) => until(then - now),
+    left: (then, now) => `expires ${until(then - now)}`,
   };
 
   // Moments at which a page looked again already, as they are written: this clock may be ahead of the hub's.
@@ -46,7 +52,7 @@
     for (const time of document.querySelectorAll("time[data-tense]")) {
       const then = Date.parse(time.dateTime);
       if (Number.isNaN(then)) continue;
-      const words = time.dataset.tense === "left" ? left(then - now) : ago(then, now - then);
+      const words = spoken[time.dataset.tense](then, now);
       if (time.textContent !== words) time.textContent = words;
       time.title = exact.format(then);
       time.closest(".expiry")?.classList.toggle("soon", then - now < SOON_MS);

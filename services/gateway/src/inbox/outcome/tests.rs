@@ -1,12 +1,16 @@
+use hub_proto::lifecycle::{Attempt, ListAttemptsReply};
 use serde_json::{Value, json};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::draw;
+use crate::inbox::session::tests::session;
 use crate::inbox::shown::tests::{ask, resolved};
+use crate::principal::Role;
 
 fn drawn(envelope: &Value, status: &str, response: &Value) -> String {
     draw(
         &resolved(envelope, status, response),
+        &session("cookie", Role::Operator),
         None,
         OffsetDateTime::UNIX_EPOCH,
     )
@@ -76,4 +80,57 @@ fn shows_every_digit_of_an_answer() {
         html.contains("9007199254740993") && html.contains("Yes"),
         "{html}"
     );
+}
+
+fn pushed(pushes: &ListAttemptsReply, role: Role) -> String {
+    let response = json!({"resolution": "answered", "response": {"value": "hold", "actor": "human:alice"}});
+    let shown = resolved(&select(), "answered", &response);
+    draw(
+        &shown,
+        &session("cookie", role),
+        Some(pushes),
+        OffsetDateTime::UNIX_EPOCH,
+    )
+    .into_string()
+}
+
+#[test]
+fn says_when_the_next_attempt_is_due() {
+    let at = hub_proto::stamp(OffsetDateTime::UNIX_EPOCH + Duration::minutes(3));
+    let pushes = ListAttemptsReply {
+        state: "due".to_owned(),
+        next_attempt_at: Some(at),
+        ..ListAttemptsReply::default()
+    };
+    let html = pushed(&pushes, Role::Operator);
+    assert!(
+        html.contains("The next attempt is due") && html.contains(">in 3 min<"),
+        "{html}"
+    );
+    assert!(!html.contains("Send again"), "{html}");
+}
+
+#[test]
+fn what_was_given_up_can_be_sent_again_by_who_may() {
+    let last = Attempt {
+        generation: 2,
+        number: 5,
+        ..Attempt::default()
+    };
+    for (state, role, offered) in [
+        ("exhausted", Role::Operator, true),
+        ("refused", Role::Owner, true),
+        ("exhausted", Role::Viewer, false),
+        ("held", Role::Owner, false),
+        ("delivered", Role::Owner, false),
+    ] {
+        let pushes = ListAttemptsReply {
+            state: state.to_owned(),
+            attempts: vec![last.clone()],
+            next_attempt_at: None,
+        };
+        let html = pushed(&pushes, role);
+        assert_eq!(html.contains("Send again"), offered, "{state} {role:?}: {html}");
+        assert_eq!(html.contains(r#"name="after" value="2.5""#), offered, "{html}");
+    }
 }
