@@ -4,6 +4,7 @@
 
 mod acks;
 mod announce;
+mod bounded;
 mod broadcasts;
 mod chunks;
 mod column;
@@ -24,6 +25,7 @@ mod push;
 mod read;
 mod response;
 mod retain;
+mod rooms;
 mod service;
 mod sole_resolver;
 mod statement;
@@ -106,6 +108,8 @@ pub fn migrations() -> TierMigrations {
                 "V16__moved_webhooks",
                 include_str!("../migrations/V16__moved_webhooks.sql"),
             ),
+            ("V17__put_backs", include_str!("../migrations/V17__put_backs.sql")),
+            ("V18__tracks", include_str!("../migrations/V18__tracks.sql")),
         ],
     }
 }

@@ -110,6 +110,7 @@ pub fn statements() -> &'static [(&'static str, &'static str)] {
             entry(&push::RELEASE),
             entry(&push::RELEASE_MOVED),
             entry(&push::BACKLOG),
+            entry(&push::HELD),
             entry(&push::REDELIVER),
             entry(&push::EXHAUSTED),
             entry(&acks::ACK_MESSAGE),

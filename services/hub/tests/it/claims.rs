@@ -5,8 +5,9 @@ use hub_platform::db::Tier;
 use hub_testkit::{TestHub, eventually};
 use ma2h_hub::tiers;
 use serde_json::json;
-use tokio_postgres::Client;
+use time::OffsetDateTime;
 use tokio_postgres::types::ToSql;
+use tokio_postgres::{Client, Row};
 
 use crate::mailbox::{Post, WORKER, ack, drain, ids};
 
@@ -19,6 +20,12 @@ const STALL_COMMITS: &str = "
     END $$;
     CREATE CONSTRAINT TRIGGER stall AFTER UPDATE ON lifecycle.entries
         DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION public.stall()";
+
+/// Lets what lies in mailboxes have lain there for long, so that nothing of it may have come late.
+const LONG_AGO: &str = "
+    DELETE FROM lifecycle.closed_mailboxes;
+    UPDATE lifecycle.entries
+    SET enqueued_at = enqueued_at - interval '1 hour', visible_at = visible_at - interval '1 hour'";
 
 pub(crate) fn sql(name: &str) -> &'static str {
     let statements = tiers::statements(Tier::Lifecycle);
@@ -46,9 +53,22 @@ impl Drainer {
     }
 
     async fn call(&self, claim_id: &str, is_repeat: bool) -> (Vec<String>, bool) {
+        let (given, rows) = self.call_from(claim_id, is_repeat, None).await;
+        (given, rows[0].get("contended"))
+    }
+
+    /// What a claim gives that walks the mailbox from here, as seen then.
+    async fn call_from(
+        &self,
+        claim_id: &str,
+        is_repeat: bool,
+        head: Option<(OffsetDateTime, OffsetDateTime)>,
+    ) -> (Vec<String>, Vec<Row>) {
         let lanes = ["everyone"];
         let (max, bytes, window) = (2_i64, 1_i64 << 20, 60_i64);
-        let values: [&(dyn ToSql + Sync); 8] = [
+        let (begins_at, seen_at) = ([head.map(|head| head.0)], [head.map(|head| head.1)]);
+        let late_ms = 15_000_i64;
+        let values: [&(dyn ToSql + Sync); 11] = [
             &self.account,
             &WORKER,
             &lanes.as_slice(),
@@ -57,12 +77,27 @@ impl Drainer {
             &bytes,
             &window,
             &is_repeat,
+            &begins_at.as_slice(),
+            &seen_at.as_slice(),
+            &late_ms,
         ];
         let rows = self.client.query(sql("claim entries"), &values).await.unwrap();
         let given = rows
             .iter()
             .filter_map(|row| row.get::<_, Option<String>>("entry_id"));
-        (given.collect(), rows[0].get("contended"))
+        (given.collect(), rows)
+    }
+
+    /// What a claim gives that walks on from what the last one saw, which is kept in `head`.
+    async fn claim_on(
+        &self,
+        claim_id: &str,
+        head: &mut Option<(OffsetDateTime, OffsetDateTime)>,
+    ) -> Vec<String> {
+        let (given, rows) = self.call_from(claim_id, false, *head).await;
+        let heads: Vec<OffsetDateTime> = rows[0].get("heads");
+        *head = Some((heads[0], rows[0].get("now")));
+        given
     }
 
     async fn end(&self, claim_id: &str) {
@@ -278,11 +313,15 @@ async fn mail_of_an_agent_that_is_gone_is_not_the_next_ones() {
     let next = post.account.agent(WORKER).await;
 
     let account = &drainer.account;
-    let (accounts, agents) = (vec![account.as_str()], vec![WORKER]);
-    let sessions: Vec<Option<&str>> = vec![None];
-    let values: [&(dyn ToSql + Sync); 3] = [&accounts, &agents, &sessions];
-    let filled = drainer.client.query(sql("find filled mailboxes"), &values).await;
-    assert!(filled.unwrap().is_empty(), "nothing in it is for a drain");
+    let (accounts, agents, lanes) = (vec![account.as_str()], vec![WORKER], vec!["everyone"]);
+    let unknown: Vec<Option<OffsetDateTime>> = vec![None];
+    let values: [&(dyn ToSql + Sync); 6] = [&accounts, &agents, &lanes, &unknown, &unknown, &0_i64];
+    let filled = drainer
+        .client
+        .query_one(sql("find filled mailboxes"), &values)
+        .await;
+    let visible_in_ms: Option<i64> = filled.unwrap().get("visible_in_ms");
+    assert_eq!(visible_in_ms, None, "nothing in it is for a drain");
     let values: [&(dyn ToSql + Sync); 3] = [account, &agents, &101_i64];
     let waiting = drainer
         .client
@@ -336,4 +375,57 @@ async fn an_entry_that_cannot_be_ended_keeps_no_other() {
         (row.get::<_, i64>("ended") == 3).then_some(())
     })
     .await;
+}
+
+/// What was taken is stepped over by nobody any more; what is put back is found by whoever had gone past it, and comes first
+/// (§8.7).
+#[tokio::test]
+async fn a_drain_walks_on_from_where_the_mailbox_began_and_back_to_what_was_put_back() {
+    let post = Post::start().await;
+    let (here, there) = (Drainer::of(&post).await, Drainer::of(&post).await);
+    let mut sent = Vec::new();
+    for number in 1..=5 {
+        sent.push(post.direct(&format!("number {number}")).await);
+    }
+    here.run(LONG_AGO).await;
+    let (mut head, mut head_there) = (None, None);
+    let claim = |number: u32| format!("clm_{number}");
+    assert_eq!(here.claim_on(&claim(1), &mut head).await, sent[..2]);
+    // It begins where the last of them lay.
+    let last = "SELECT enqueued_at FROM lifecycle.entries WHERE account = $1 AND entry_id = $2";
+    let last = here.client.query_one(last, &[&here.account, &sent[1]]).await;
+    let begins_at: OffsetDateTime = last.unwrap().get("enqueued_at");
+    assert_eq!(head.unwrap().0, begins_at);
+    assert_eq!(there.claim_on(&claim(2), &mut head_there).await, sent[2..4]);
+
+    // A later head than the truth hides what lies before it: it is walked from there.
+    let (_, now) = head_there.unwrap();
+    let (given, _) = here.call_from(&claim(3), false, Some((now, now))).await;
+    assert!(given.is_empty(), "{given:?}");
+
+    assert_eq!(there.unclaim(&claim(1)).await, 2);
+    assert_eq!(
+        there.claim_on(&claim(4), &mut head_there).await,
+        sent[..2],
+        "first what came first"
+    );
+    assert_eq!(here.claim_on(&claim(5), &mut head).await, sent[4..]);
+}
+
+/// What another call has in hand, an outcome of its push or a drain that takes less than it looks at, may stay: the mailbox begins
+/// with it until that is known.
+#[tokio::test]
+async fn what_another_has_in_hand_is_not_taken_for_gone() {
+    let post = Post::start().await;
+    let (here, there) = (Drainer::of(&post).await, Drainer::of(&post).await);
+    let (first, second) = (post.direct("First").await, post.direct("Second").await);
+    here.run(LONG_AGO).await;
+    let mut head = None;
+    there.run("BEGIN").await;
+    let in_hand = "SELECT FROM lifecycle.entries WHERE entry_id = $1 FOR UPDATE";
+    assert_eq!(there.client.execute(in_hand, &[&first]).await.unwrap(), 1);
+    assert_eq!(here.claim_on("clm_1", &mut head).await, [second]);
+    assert!(here.claim_on("clm_2", &mut head).await.is_empty());
+    there.run("ROLLBACK").await;
+    assert_eq!(here.claim_on("clm_3", &mut head).await, [first]);
 }

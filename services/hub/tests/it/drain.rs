@@ -8,6 +8,7 @@ use hub_platform::db::Tier;
 use hub_testkit::{Agent, Reply, TestHub, eventually};
 use ma2h_hub::tiers;
 use serde_json::json;
+use time::OffsetDateTime;
 
 use crate::mailbox::{ENTRY_SECRET, Post, WORKER, ack, drain, drained, hub_key, ids};
 
@@ -169,7 +170,8 @@ async fn what_is_unclaimed_was_never_delivered() {
     let claim = async |claim_id: &str| {
         let lanes = ["everyone"];
         let (max, bytes, window) = (1_i64, 1_i64 << 20, 60_i64);
-        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 8] = [
+        let unknown: [Option<OffsetDateTime>; 1] = [None];
+        let values: [&(dyn tokio_postgres::types::ToSql + Sync); 11] = [
             &account,
             &WORKER,
             &lanes.as_slice(),
@@ -178,6 +180,9 @@ async fn what_is_unclaimed_was_never_delivered() {
             &bytes,
             &window,
             &false,
+            &unknown.as_slice(),
+            &unknown.as_slice(),
+            &0_i64,
         ];
         let rows = database.query(sql("claim entries"), &values).await.unwrap();
         let ids = rows

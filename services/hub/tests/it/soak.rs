@@ -5,7 +5,7 @@ use std::time::Duration;
 use hub_testkit::campaign::soak::{Options, run};
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn queues_cost_what_they_did_once_an_old_snapshot_is_gone() {
+async fn queues_cost_what_they_did_while_an_old_snapshot_is_held() {
     let options = Options {
         held: Duration::from_secs(12),
         window: Duration::from_secs(4),

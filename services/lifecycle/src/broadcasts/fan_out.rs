@@ -187,7 +187,7 @@ impl Tier {
                 if !recipient.is_there {
                     return Ok(Outcome::of(Inserted::Refused(Refusal::UnknownDestination)));
                 }
-                let inserted = directives::insert(transaction, &self.config, &new).await?;
+                let inserted = directives::insert(transaction, self, &new).await?;
                 Ok::<_, db::Error>(Outcome::of(inserted))
             }
         });

@@ -5,19 +5,16 @@ use hub_platform::shutdown::Shutdown;
 use tokio_postgres::types::Type;
 
 use super::PURGE;
+use crate::look_back::Look;
 use crate::statement::TypedValues;
 use crate::tier::Tier;
 
 impl Tier {
     /// Chunk after chunk, until there is none.
-    pub(crate) async fn purge_broadcasts(
-        &self,
-        look_back_ms: i64,
-        shutdown: &Shutdown,
-    ) -> Result<(), db::Error> {
+    pub(crate) async fn purge_broadcasts(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
         while !shutdown.is_triggered() {
-            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&look_back_ms, Type::INT8)];
+            let values: TypedValues<'_> = &[(&batch_max, Type::INT8), (&look.back_ms(), Type::INT8)];
             let rows = db::retry(|| PURGE.rows_planned(&self.pool, values)).await?;
             let dropped: i64 = rows
                 .first()

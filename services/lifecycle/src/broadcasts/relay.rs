@@ -12,7 +12,7 @@ use tokio_postgres::types::Type;
 
 use super::{BACKLOG, RELAY};
 use crate::announce::publish;
-use crate::look_back::LookBack;
+use crate::look_back::{Look, LookBack};
 use crate::pause::Pause;
 use crate::statement::{TypedValues, Values};
 use crate::tier::{Tier, bigint};
@@ -26,22 +26,27 @@ impl Tier {
     /// Publishes what is due until shutdown.
     pub(crate) async fn relay_broadcasts(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.relay_interval_ms));
-        let (mut look_back, mut count_back) = (LookBack::default(), LookBack::default());
+        let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count());
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
-            match self.relay_broadcasts_once(&jobs, look_back.next_ms()).await {
+            match self.relay_broadcasts_once(&jobs, look_back.next()).await {
                 Ok(true) => {}
                 // What was left grows old meanwhile.
-                Ok(false) => look_back.forget(),
+                Ok(false) => {
+                    look_back.forget();
+                    count_back.forget();
+                }
                 Err(error) => {
                     look_back.forget();
+                    count_back.forget();
                     db::report(&error);
                     continue;
                 }
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
-                if let Err(error) = self.count_broadcasts(count_back.next_ms()).await {
+                if let Err(error) = self.count_broadcasts(count_back.next()).await {
+                    count_back.forget();
                     db::report(&error);
                 }
             }
@@ -50,7 +55,7 @@ impl Tier {
 
     /// Publishes one chunk; says whether that was all. While NATS is away no row is touched, and what is in a queue that is
     /// merely slow is not published a second time.
-    async fn relay_broadcasts_once(&self, jobs: &Jobs, look_back_ms: i64) -> Result<bool, db::Error> {
+    async fn relay_broadcasts_once(&self, jobs: &Jobs, look: Look) -> Result<bool, db::Error> {
         let lifecycle = &self.config.lifecycle;
         let Some(waiting) = jobs.waiting().await else {
             return Ok(false);
@@ -64,7 +69,7 @@ impl Tier {
         let values: TypedValues<'_> = &[
             (&count_max, Type::INT8),
             (&republish_after_ms, Type::INT8),
-            (&look_back_ms, Type::INT8),
+            (&look.back_ms(), Type::INT8),
         ];
         let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
         let owed: Vec<_> = rows
@@ -79,8 +84,8 @@ impl Tier {
         Ok(bigint(count) < count_max)
     }
 
-    async fn count_broadcasts(&self, look_back_ms: i64) -> Result<(), db::Error> {
-        let values: Values<'_> = &[&BACKLOG_MAX, &look_back_ms];
+    async fn count_broadcasts(&self, look: Look) -> Result<(), db::Error> {
+        let values: Values<'_> = &[&BACKLOG_MAX, &look.back_ms()];
         let Some(row) = BACKLOG.row(&self.pool, values).await? else {
             return Ok(());
         };

@@ -1,6 +1,7 @@
 //! A directive on its way into a mailbox, whatever it comes from: a person's call, or a broadcast.
 
-use hub_platform::config::Config;
+use std::time::Instant;
+
 use hub_platform::db::{self, During, GenericClient};
 use hub_platform::nats::WakeKind;
 use hub_platform::telemetry;
@@ -69,9 +70,12 @@ impl Refusal {
 /// Puts a directive into its addressee's mailbox, by one statement.
 pub(crate) async fn insert(
     client: &impl GenericClient,
-    config: &Config,
+    tier: &Tier,
     new: &NewDirective<'_>,
 ) -> Result<Inserted, db::Error> {
+    let config = &tier.config;
+    let begun_at = Instant::now();
+    let known_room = tier.mailbox_rooms.take(new.account, new.agent, begun_at);
     let entries_max = Some(bigint(config.rate_limit.inbox_depth)).filter(|entries| *entries > 0);
     let (human, key) = new.key.as_ref().map(|(human, key)| (*human, key)).unzip();
     let traceparent = telemetry::traceparent().unwrap_or_default();
@@ -95,11 +99,23 @@ pub(crate) async fn insert(
                 &entries_max,
                 &bigint(config.lifecycle.republish_after_ms),
                 &traceparent,
+                &known_room,
             ],
         )
         .await
         .during(INSERT.name)?
         .ok_or_else(|| db::Error::corrupt("insert directive gave no row"))?;
+    let number = |name| row.try_get::<_, Option<i64>>(name).during(INSERT.name);
+    if let (Some(entries_max), Some(room)) = (number("entries_max")?, number("room")?) {
+        tier.mailbox_rooms.counted(
+            new.account,
+            new.agent,
+            entries_max,
+            room,
+            begun_at,
+            Instant::now(),
+        );
+    }
     let flag = |name| row.try_get::<_, bool>(name).during(INSERT.name);
     Ok(if !flag("destination_known")? {
         Inserted::Refused(Refusal::UnknownDestination)

@@ -8,6 +8,9 @@
 -- all others true: the key or the directive is there already. The envelope gets this statement's time between its two parts.
 -- Without an `expires_at` it is dropped when its retention of $8 seconds ends.
 --
+-- What a count leaves room for is remembered, and there is no other while it lasts ($16: the limit beneath which this directive
+-- has a place). `room` is what a count finds.
+--
 -- Locks: the key's row, if it exists; an insert of the same key that is under way is waited for. Indexes: entries_waiting, the
 -- primary keys of directory.agents, directory.accounts, closed_mailboxes, human_keys, directives, entries, pushes,
 -- delivery.webhooks, delivery.callback_hosts.
@@ -18,9 +21,42 @@ WITH depth AS MATERIALIZED (
 ),
 
 closed AS MATERIALIZED (
-    SELECT coalesce(max(mailbox.closed_at), '-infinity') AS closed_at
-    FROM lifecycle.closed_mailboxes AS mailbox
-    WHERE mailbox.account = $1 AND mailbox.agent = $3
+    SELECT
+        coalesce(
+            (
+                SELECT mailbox.closed_at
+                FROM lifecycle.closed_mailboxes AS mailbox
+                WHERE mailbox.account = $1 AND mailbox.agent = $3
+            ),
+            '-infinity'
+        ) AS closed_at
+),
+
+counted AS MATERIALIZED (
+    SELECT count(*) AS entries
+    FROM (
+        SELECT 1
+        FROM lifecycle.entries AS entry
+        WHERE
+            entry.account = $1
+            AND entry.agent = $3
+            AND entry.lane = 'everyone'
+            AND entry.ended_at IS NULL
+            AND entry.visible_at > (SELECT closed.closed_at FROM closed)
+            AND entry.visible_at < 'infinity'
+            AND entry.enqueued_at > (SELECT closed.closed_at FROM closed)
+        LIMIT (SELECT depth.entries_max FROM depth)
+    ) AS lying
+),
+
+room AS MATERIALIZED (
+    SELECT
+        depth.entries_max,
+        CASE
+            WHEN depth.entries_max <> coalesce($16::bigint, -1)
+                THEN depth.entries_max - (SELECT counted.entries FROM counted)
+        END AS places
+    FROM depth
 ),
 
 world AS MATERIALIZED (
@@ -31,22 +67,10 @@ world AS MATERIALIZED (
             WHERE agent.account = $1 AND agent.agent = $3
         ) AS destination_known,
         $7::timestamptz IS NULL OR $7::timestamptz > statement_timestamp() AS in_time,
-        depth.entries_max IS NULL
-        OR NOT EXISTS (
-            SELECT 1
-            FROM lifecycle.entries AS entry
-            WHERE
-                entry.account = $1
-                AND entry.agent = $3
-                AND entry.lane = 'everyone'
-                AND entry.ended_at IS NULL
-                AND entry.visible_at > (SELECT closed.closed_at FROM closed)
-                AND entry.visible_at < 'infinity'
-                AND entry.enqueued_at > (SELECT closed.closed_at FROM closed)
-            OFFSET (SELECT greatest(depth.entries_max - 1, 0) FROM depth)
-            LIMIT 1
-        ) AS has_room
-    FROM depth
+        room.entries_max,
+        room.places AS room,
+        coalesce(room.places > 0, true) AS has_room
+    FROM room
 ),
 
 fit AS MATERIALIZED (
@@ -106,6 +130,8 @@ owed AS (
 SELECT
     world.destination_known,
     world.in_time,
+    world.entries_max,
+    world.room,
     world.has_room,
     directive.directive,
     EXISTS (SELECT 1 FROM owed) AS push_owed

@@ -3,7 +3,7 @@
 -- to become. The page ends where its content is more than $5 bytes, but not before the first. `found` says how many there
 -- were to show, `looked` and `last_looked` how far was looked. Where nothing is shown there is one row, of these three.
 --
--- Sent unprepared, so that it is planned with its values. `overdue` as in the reading of one.
+-- Sent unprepared, so that it is planned with its values.
 --
 -- Locks: none. Indexes: the primary keys of directives, entries, acks, pushes, push_attempts; directives_by_agent where one
 -- agent's are asked for.
@@ -18,51 +18,28 @@ WITH known AS MATERIALIZED (
     LIMIT $4
 ),
 
-tracked AS (
-    SELECT
-        entry.account,
-        entry.entry_id,
-        entry.state,
-        entry.delivered_at,
-        entry.ended_at,
-        entry.prior,
-        entry.content_bytes,
-        entry.ended_at IS NULL
-        AND CASE WHEN entry.state = 'queued' THEN entry.drops_at ELSE entry.kept_until END
-        < statement_timestamp()
-        AND NOT (
-            entry.state = 'queued'
-            AND EXISTS (
-                SELECT 1
-                FROM lifecycle.awaited_directives AS awaited
-                WHERE awaited.account = entry.account AND awaited.entry_id = entry.entry_id
-            )
-        ) AS overdue
-    FROM known
-    INNER JOIN lifecycle.entries AS entry
-        ON known.account = entry.account AND known.directive_id = entry.entry_id
-),
-
 page AS MATERIALIZED (
     SELECT
-        tracked.account,
-        tracked.entry_id,
-        tracked.state,
-        tracked.delivered_at,
-        tracked.ended_at,
-        tracked.prior,
-        tracked.overdue,
-        sum(tracked.content_bytes) OVER newest_first AS bytes,
+        track.account,
+        track.entry_id,
+        track.state,
+        track.delivered_at,
+        track.ended_at,
+        track.prior,
+        track.overdue,
+        sum(track.content_bytes) OVER newest_first AS bytes,
         row_number() OVER newest_first AS number
-    FROM tracked
+    FROM known
+    INNER JOIN lifecycle.tracks AS track
+        ON known.account = track.account AND known.directive_id = track.entry_id
     WHERE
         $6::text IS NULL
         OR $6 = CASE
-            WHEN NOT tracked.overdue THEN tracked.state
-            WHEN tracked.state = 'queued' THEN 'expired'
+            WHEN NOT track.overdue THEN track.state
+            WHEN track.state = 'queued' THEN 'expired'
             ELSE 'bounced'
         END
-    WINDOW newest_first AS (ORDER BY tracked.entry_id DESC)
+    WINDOW newest_first AS (ORDER BY track.entry_id DESC)
 )
 
 SELECT

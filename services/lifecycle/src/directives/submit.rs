@@ -84,7 +84,7 @@ impl Tier {
             expires_at: writing.expires_at,
             key: writing.key.map(|key| (request.human.as_str(), key)),
         };
-        insert(&client, &self.config, &new).await
+        insert(&client, self, &new).await
     }
 
     /// Waits for this very call, or one under the same key, if it is under way.

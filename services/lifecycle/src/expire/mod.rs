@@ -12,7 +12,7 @@ use ma2h::envelope::Resolution;
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use crate::look_back::LookBack;
+use crate::look_back::{Look, LookBack};
 use crate::pause::Pause;
 use crate::statement::Statement;
 use crate::tier::Tier;
@@ -107,24 +107,24 @@ impl Tier {
     /// Looks for overdue messages until shutdown.
     pub(crate) async fn sweep(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
-        let mut look_back = LookBack::default();
+        let mut look_back = LookBack::new(self.late());
         while pause.unless(&shutdown).await {
-            if !self.sweep_once(look_back.next_ms(), &shutdown).await {
+            if !self.sweep_once(look_back.next(), &shutdown).await {
                 look_back.forget();
             }
         }
     }
 
     /// Expires chunk after chunk, until one is not full. Whether none failed.
-    async fn sweep_once(&self, look_back_ms: i64, shutdown: &Shutdown) -> bool {
+    async fn sweep_once(&self, look: Look, shutdown: &Shutdown) -> bool {
         let batch_max = self.config.lifecycle.sweep_batch_max;
         while !shutdown.is_triggered() {
-            let swept = match db::retry(|| self.expire_chunk(batch_max, look_back_ms)).await {
+            let swept = match db::retry(|| self.expire_chunk(batch_max, look)).await {
                 Ok(swept) => swept,
                 Err(error) => {
                     db::report(&error);
                     if !error.is_unavailable() {
-                        self.expire_singly(batch_max, look_back_ms).await;
+                        self.expire_singly(batch_max, look).await;
                     }
                     return false;
                 }
@@ -137,12 +137,12 @@ impl Tier {
     }
 
     /// Takes a chunk nobody else has in hand and expires it.
-    async fn expire_chunk(&self, batch_max: u32, look_back_ms: i64) -> Result<usize, db::Error> {
+    async fn expire_chunk(&self, batch_max: u32, look: Look) -> Result<usize, db::Error> {
         let mut client = OVERDUE.connection(&self.pool).await?;
         let overdue = client.prepare_cached(OVERDUE.sql).await.during(OVERDUE.name)?;
         let transaction = client.transaction().await.during(OVERDUE.name)?;
         let rows = transaction
-            .query(&overdue, &[&i64::from(batch_max), &look_back_ms])
+            .query(&overdue, &[&i64::from(batch_max), &look.back_ms()])
             .await
             .during(OVERDUE.name)?;
         let chunk = Chunk::of(&rows).during(OVERDUE.name)?;
@@ -162,9 +162,9 @@ impl Tier {
     }
 
     /// After a chunk that failed as a whole: what can be expired is, and the row that cannot stands alone in the log.
-    async fn expire_singly(&self, batch_max: u32, look_back_ms: i64) {
+    async fn expire_singly(&self, batch_max: u32, look: Look) {
         let chunk = match OVERDUE
-            .rows(&self.pool, &[&i64::from(batch_max), &look_back_ms])
+            .rows(&self.pool, &[&i64::from(batch_max), &look.back_ms()])
             .await
         {
             Ok(rows) => Chunk::of(&rows).during(OVERDUE.name),

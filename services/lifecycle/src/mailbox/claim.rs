@@ -1,5 +1,7 @@
 //! Claims: what a drain is given, and what is taken back of it.
 
+use std::time::Instant;
+
 use hub_platform::db::{self, During};
 use hub_platform::ids;
 use hub_proto::lifecycle::{
@@ -10,6 +12,7 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use super::heads::{Head, Lane};
 use super::{CLAIM, DELIVERED, END_CLAIM, QUEUED, UNCLAIM, lanes};
 use crate::error::Error;
 use crate::statement::TypedValues;
@@ -31,6 +34,10 @@ struct Claimed {
     first: Vec<(String, String)>,
     /// Whether the claim became known meanwhile, and is to be asked for again.
     contended: bool,
+    /// When, by the clock of the database.
+    now: Option<OffsetDateTime>,
+    /// Where each lane begins now, as far as this claim saw it.
+    heads: Option<Vec<OffsetDateTime>>,
 }
 
 impl Tier {
@@ -62,6 +69,14 @@ impl Tier {
         let inbound = &self.config.inbound;
         let lanes = lanes(request.session.as_deref());
         let entries_max = i64::from(request.max.min(inbound.max_batch));
+        let names = lanes.iter().map(|lane| Lane {
+            account: request.account.clone(),
+            agent: request.agent.clone(),
+            name: (*lane).to_owned(),
+        });
+        let now = Instant::now();
+        let walked: Vec<_> = names.map(|lane| (self.heads.of(&lane, now), lane)).collect();
+        let (begins_at, seen_at) = Head::columns(walked.iter().map(|(head, _)| *head));
         let values: TypedValues<'_> = &[
             (&request.account, Type::TEXT),
             (&request.agent, Type::TEXT),
@@ -71,11 +86,19 @@ impl Tier {
             (&ANSWER_BYTES_MAX, Type::INT8),
             (&bigint(inbound.visibility_timeout_seconds), Type::INT8),
             (&request.is_repeat, Type::BOOL),
+            (&begins_at, Type::TIMESTAMPTZ_ARRAY),
+            (&seen_at, Type::TIMESTAMPTZ_ARRAY),
+            (&self.heads.late_ms(), Type::INT8),
         ];
         let rows = CLAIM.rows_planned(&self.pool, values).await?;
         let mut claimed = Claimed::default();
         for row in &rows {
             read(row, &mut claimed).during(CLAIM.name)?;
+        }
+        if let (Some(now_there), Some(heads)) = (claimed.now, claimed.heads.take()) {
+            for ((walked, lane), begins_at) in walked.into_iter().zip(heads) {
+                self.heads.saw(lane, walked, begins_at, now_there, now);
+            }
         }
         Ok(claimed)
     }
@@ -128,6 +151,8 @@ fn read(row: &Row, claimed: &mut Claimed) -> Result<(), tokio_postgres::Error> {
     let now: OffsetDateTime = row.try_get("now")?;
     let visible_in_ms: Option<i64> = row.try_get("visible_in_ms")?;
     claimed.reply.now = Some(hub_proto::stamp(now));
+    claimed.now = Some(now);
+    claimed.heads = row.try_get("heads")?;
     claimed.reply.visible_in_ms = visible_in_ms.map(|ms| u64::try_from(ms).unwrap_or_default());
     claimed.contended = row.try_get("contended")?;
     let Some(entry_id) = row.try_get::<_, Option<String>>("entry_id")? else {

@@ -7,7 +7,12 @@ use hub_proto::lifecycle::{CloseMailboxesReply, CloseMailboxesRequest};
 use super::{CLOSE, EMPTY, Moved};
 use crate::chunks::{self, Chunk};
 use crate::error::Error;
+use crate::look_back::Look;
 use crate::tier::Tier;
+
+/// How much longer than a mark stands the pass looks back for it, in milliseconds: what an attempt had in hand is left alone at
+/// first.
+const MARKED_MS: i64 = 120_000;
 
 impl Tier {
     /// Closes the mailbox of an agent, or those of an account; the pass ends what lies there.
@@ -21,15 +26,15 @@ impl Tier {
     }
 
     /// Ends what lies in closed mailboxes.
-    pub(super) async fn empty_closed(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
+    pub(super) async fn empty_closed(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = self.config.lifecycle.sweep_batch_max;
-        chunks::each(batch_max, shutdown, |chunk| self.empty_chunk(chunk, look_back_ms)).await
+        chunks::each(batch_max, shutdown, |chunk| self.empty_chunk(chunk, look)).await
     }
 
-    async fn empty_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
+    async fn empty_chunk(&self, chunk: Chunk, look: Look) -> Result<i64, db::Error> {
         let Chunk { rows, skipped } = chunk;
-        let bounced =
-            db::retry(async || EMPTY.rows(&self.pool, &[&rows, &look_back_ms, &skipped]).await).await?;
+        let back_ms = look.back_ms().saturating_add(MARKED_MS);
+        let bounced = db::retry(async || EMPTY.rows(&self.pool, &[&rows, &back_ms, &skipped]).await).await?;
         let bounced = Moved::all(&bounced).during(EMPTY.name)?;
         self.announce_moved(&bounced);
         Ok(i64::try_from(bounced.len()).unwrap_or(i64::MAX))

@@ -2,7 +2,8 @@
 -- attempted by a push is left alone, until the outcome says where it was, or none has come for long. The drain that has one
 -- keeps its claim, and corrects where it was if it could not hand it over (design rule 9). A mark stays for a minute beyond
 -- what it is needed for: an entry that was being written when the mailbox was closed is found by it. Of the entries $3 are
--- passed over. Looks $2 milliseconds back, more than that minute.
+-- passed over. Looks $2 milliseconds back, more than that minute. Marks under which nothing lies are passed over until they
+-- go, so that they keep none from its turn.
 --
 -- What is held is found again by where it is, which is settled meanwhile: a plan made while nothing seems to wait would
 -- otherwise go through all that an old snapshot keeps of it.
@@ -12,7 +13,20 @@
 WITH closed AS MATERIALIZED (
     SELECT mailbox.ctid AS place, mailbox.account, mailbox.agent, mailbox.closed_at
     FROM lifecycle.closed_mailboxes AS mailbox
-    WHERE mailbox.closed_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
+    WHERE
+        mailbox.closed_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
+        AND (
+            mailbox.closed_at < statement_timestamp() - interval '1 minute'
+            OR EXISTS (
+                SELECT 1
+                FROM lifecycle.entries AS entry
+                WHERE
+                    entry.account = mailbox.account
+                    AND entry.agent = mailbox.agent
+                    AND entry.ended_at IS NULL
+                    AND entry.enqueued_at <= mailbox.closed_at
+            )
+        )
     ORDER BY mailbox.closed_at
     LIMIT 500
     FOR UPDATE SKIP LOCKED

@@ -9,7 +9,7 @@ use tokio_postgres::types::Type;
 
 use super::{END, Moved, OVERDUE, PURGE, PURGE_CLAIMS};
 use crate::chunks::{self, Chunk};
-use crate::look_back::LookBack;
+use crate::look_back::{Look, LookBack};
 use crate::pause::Pause;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
@@ -28,15 +28,15 @@ impl Tier {
     /// enough.
     pub(crate) async fn sweep_mailboxes(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
-        let mut look_back = LookBack::default();
+        let mut look_back = LookBack::new(self.late());
         while pause.unless(&shutdown).await {
-            let look_back_ms = look_back.next_ms();
+            let look = look_back.next();
             for swept in [
-                self.sweep_overdue(look_back_ms, &shutdown).await,
-                self.empty_closed(look_back_ms, &shutdown).await,
-                self.purge_directives(look_back_ms, &shutdown).await,
-                self.purge_claims(look_back_ms, &shutdown).await,
-                self.purge_broadcasts(look_back_ms, &shutdown).await,
+                self.sweep_overdue(look, &shutdown).await,
+                self.empty_closed(look, &shutdown).await,
+                self.purge_directives(look, &shutdown).await,
+                self.purge_claims(look, &shutdown).await,
+                self.purge_broadcasts(look, &shutdown).await,
             ] {
                 if let Err(error) = swept {
                     look_back.forget();
@@ -46,21 +46,21 @@ impl Tier {
         }
     }
 
-    async fn sweep_overdue(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn sweep_overdue(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = self.config.lifecycle.sweep_batch_max;
         chunks::each(batch_max, shutdown, |chunk| {
-            db::retry(move || self.end_chunk(chunk, look_back_ms))
+            db::retry(move || self.end_chunk(chunk, look))
         })
         .await
     }
 
     /// Takes a chunk nobody else has in hand and ends it; how many it had.
-    async fn end_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
+    async fn end_chunk(&self, chunk: Chunk, look: Look) -> Result<i64, db::Error> {
         let mut client = OVERDUE.connection(&self.pool).await?;
         let transaction = client.transaction().await.during(OVERDUE.name)?;
         let values: TypedValues<'_> = &[
             (&chunk.rows, Type::INT8),
-            (&look_back_ms, Type::INT8),
+            (&look.back_ms(), Type::INT8),
             (&chunk.skipped, Type::INT8),
         ];
         let overdue = transaction
@@ -82,35 +82,32 @@ impl Tier {
         Ok(i64::try_from(overdue.len()).unwrap_or(i64::MAX))
     }
 
-    async fn purge_directives(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn purge_directives(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = self.config.lifecycle.sweep_batch_max;
-        chunks::each(batch_max, shutdown, |chunk| self.purge_chunk(chunk, look_back_ms)).await
+        chunks::each(batch_max, shutdown, |chunk| self.purge_chunk(chunk, look)).await
     }
 
-    async fn purge_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
+    async fn purge_chunk(&self, chunk: Chunk, look: Look) -> Result<i64, db::Error> {
         let kept_seconds = bigint(self.config.inbound.retention_seconds);
         let values: TypedValues<'_> = &[
             (&chunk.rows, Type::INT8),
             (&kept_seconds, Type::INT8),
-            (&look_back_ms, Type::INT8),
+            (&look.back_ms(), Type::INT8),
             (&chunk.skipped, Type::INT8),
         ];
         self.purge(&PURGE, values).await
     }
 
     /// Forgets claims that nobody can ask for any more.
-    async fn purge_claims(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
+    async fn purge_claims(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = self.config.lifecycle.sweep_batch_max;
-        chunks::each(batch_max, shutdown, |chunk| {
-            self.purge_claims_chunk(chunk, look_back_ms)
-        })
-        .await
+        chunks::each(batch_max, shutdown, |chunk| self.purge_claims_chunk(chunk, look)).await
     }
 
-    async fn purge_claims_chunk(&self, chunk: Chunk, look_back_ms: i64) -> Result<i64, db::Error> {
+    async fn purge_claims_chunk(&self, chunk: Chunk, look: Look) -> Result<i64, db::Error> {
         let values: TypedValues<'_> = &[
             (&chunk.rows, Type::INT8),
-            (&look_back_ms, Type::INT8),
+            (&look.back_ms(), Type::INT8),
             (&chunk.skipped, Type::INT8),
         ];
         self.purge(&PURGE_CLAIMS, values).await

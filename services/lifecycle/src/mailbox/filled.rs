@@ -1,11 +1,15 @@
 //! One look for all who wait for their mailboxes at a gateway (design rule 6).
 
-use hub_platform::db::During;
-use hub_proto::lifecycle::{FilledMailbox, FindFilledReply, FindFilledRequest};
+use std::collections::HashMap;
+use std::time::Instant;
+
+use hub_platform::db::{self, During};
+use hub_proto::lifecycle::{FilledMailbox, FindFilledReply, FindFilledRequest, MailboxName};
 use ma2h::error::Problem;
 use tokio_postgres::types::Type;
 
-use super::FILLED;
+use super::heads::{Head, Lane};
+use super::{FILLED, lanes};
 use crate::error::Error;
 use crate::statement::TypedValues;
 use crate::tier::Tier;
@@ -19,27 +23,67 @@ impl Tier {
         if request.mailboxes.len() > MAILBOXES_MAX {
             return Err(Problem::validation(format!("mailboxes: more than {MAILBOXES_MAX}")).into());
         }
-        let mailboxes = &request.mailboxes;
-        let accounts: Vec<_> = mailboxes.iter().map(|name| name.account.as_str()).collect();
-        let agents: Vec<_> = mailboxes.iter().map(|name| name.agent.as_str()).collect();
-        let sessions: Vec<_> = mailboxes.iter().map(|name| name.session.as_deref()).collect();
-        let values: TypedValues<'_> = &[
-            (&accounts, Type::TEXT_ARRAY),
-            (&agents, Type::TEXT_ARRAY),
-            (&sessions, Type::TEXT_ARRAY),
-        ];
-        let rows = FILLED.rows_planned(&self.pool, values).await?;
-        let filled = rows.iter().map(|row| {
-            let visible_in_ms: i64 = row.try_get("visible_in_ms")?;
-            Ok::<_, tokio_postgres::Error>(FilledMailbox {
-                account: row.try_get("account")?,
-                agent: row.try_get("agent")?,
-                session: row.try_get("session")?,
-                visible_in_ms: u64::try_from(visible_in_ms).unwrap_or_default(),
+        // Sessions of one agent share lanes.
+        let mut visible_in_ms: HashMap<Lane, Option<i64>> = request
+            .mailboxes
+            .iter()
+            .flat_map(lanes_of)
+            .map(|lane| (lane, None))
+            .collect();
+        self.look_at(&mut visible_in_ms).await?;
+        let filled = request.mailboxes.into_iter().filter_map(|mailbox| {
+            let first = lanes_of(&mailbox).filter_map(|lane| visible_in_ms.get(&lane).copied().flatten());
+            let visible_in_ms = u64::try_from(first.min()?).unwrap_or_default();
+            Some(FilledMailbox {
+                account: mailbox.account,
+                agent: mailbox.agent,
+                session: mailbox.session,
+                visible_in_ms,
             })
         });
         Ok(FindFilledReply {
-            filled: filled.collect::<Result<_, _>>().during(FILLED.name)?,
+            filled: filled.collect(),
         })
     }
+
+    /// Finds in how many milliseconds something of each lane may be given.
+    async fn look_at(&self, visible_in_ms: &mut HashMap<Lane, Option<i64>>) -> Result<(), db::Error> {
+        let now = Instant::now();
+        let walked: Vec<_> = visible_in_ms
+            .keys()
+            .map(|lane| (lane.clone(), self.heads.of(lane, now)))
+            .collect();
+        let column = |of: fn(&Lane) -> &str| walked.iter().map(|(lane, _)| of(lane)).collect::<Vec<_>>();
+        let (accounts, agents, lanes) = (
+            column(|lane| &lane.account),
+            column(|lane| &lane.agent),
+            column(|lane| &lane.name),
+        );
+        let (begins_at, seen_at) = Head::columns(walked.iter().map(|(_, head)| *head));
+        let values: TypedValues<'_> = &[
+            (&accounts, Type::TEXT_ARRAY),
+            (&agents, Type::TEXT_ARRAY),
+            (&lanes, Type::TEXT_ARRAY),
+            (&begins_at, Type::TIMESTAMPTZ_ARRAY),
+            (&seen_at, Type::TIMESTAMPTZ_ARRAY),
+            (&self.heads.late_ms(), Type::INT8),
+        ];
+        let rows = FILLED.rows_planned(&self.pool, values).await?;
+        for ((lane, head), row) in walked.iter().zip(&rows) {
+            let (begins_at, at) = (row.try_get("begins_at"), row.try_get("now"));
+            let (begins_at, at) = (begins_at.during(FILLED.name)?, at.during(FILLED.name)?);
+            self.heads.saw(lane.clone(), *head, begins_at, at, now);
+            visible_in_ms.insert(lane.clone(), row.try_get("visible_in_ms").during(FILLED.name)?);
+        }
+        Ok(())
+    }
+}
+
+/// What whoever waits for this mailbox is shown.
+fn lanes_of(mailbox: &MailboxName) -> impl Iterator<Item = Lane> {
+    lanes(mailbox.session.as_deref()).into_iter().map(|lane| Lane {
+        account: mailbox.account.clone(),
+        agent: mailbox.agent.clone(),
+        name: lane.to_owned(),
+    })
 }

@@ -5,6 +5,7 @@ mod claim;
 mod close;
 mod end;
 mod filled;
+mod heads;
 mod waiting;
 
 use hub_platform::nats::WakeKind;
@@ -12,6 +13,8 @@ use tokio_postgres::Row;
 
 use crate::statement::Statement;
 use crate::tier::Tier;
+
+pub(crate) use heads::Heads;
 
 pub(crate) const CLAIM: Statement = Statement {
     name: "claim entries",

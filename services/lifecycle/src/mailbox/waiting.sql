@@ -12,9 +12,15 @@ SELECT
     waiting.delivered
 FROM unnest($2::text[]) WITH ORDINALITY AS asked (agent, number)
 CROSS JOIN LATERAL (
-    SELECT coalesce(max(mailbox.closed_at), '-infinity') AS closed_at
-    FROM lifecycle.closed_mailboxes AS mailbox
-    WHERE mailbox.account = $1 AND mailbox.agent = asked.agent
+    SELECT
+        coalesce(
+            (
+                SELECT mailbox.closed_at
+                FROM lifecycle.closed_mailboxes AS mailbox
+                WHERE mailbox.account = $1 AND mailbox.agent = asked.agent
+            ),
+            '-infinity'
+        ) AS closed_at
 ) AS closed
 CROSS JOIN LATERAL (
     SELECT

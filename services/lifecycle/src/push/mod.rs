@@ -52,6 +52,10 @@ pub(crate) const BACKLOG: Statement = Statement {
     name: "count owed pushes",
     sql: include_str!("backlog.sql"),
 };
+pub(crate) const HELD: Statement = Statement {
+    name: "count held pushes",
+    sql: include_str!("held.sql"),
+};
 
 /// Pushes of one claim or settlement.
 const BATCH_MAX: usize = 1000;

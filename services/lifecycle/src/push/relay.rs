@@ -14,15 +14,15 @@ use tokio_postgres::types::Type;
 use super::release::Release;
 use super::{BACKLOG, RELAY};
 use crate::announce::publish;
-use crate::look_back::LookBack;
+use crate::look_back::{Look, LookBack};
 use crate::pause::Pause;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
 
 /// How often the backlog is counted.
-const BACKLOG_INTERVAL: Duration = Duration::from_secs(5);
+pub(super) const BACKLOG_INTERVAL: Duration = Duration::from_secs(5);
 /// How far it is counted.
-const BACKLOG_MAX: i64 = 10_000;
+pub(super) const BACKLOG_MAX: i64 = 10_000;
 
 impl Tier {
     /// Publishes what is due until shutdown.
@@ -33,7 +33,7 @@ impl Tier {
             Duration::from_millis(lifecycle.relay_interval_ms),
             Duration::from_millis(lifecycle.republish_after_ms),
         );
-        let (mut look_back, mut count_back) = (LookBack::default(), LookBack::default());
+        let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count());
         let mut release = Release::default();
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
@@ -42,8 +42,11 @@ impl Tier {
             }
             match self.relay_once(&jobs, &mut look_back, &shutdown).await {
                 Ok(true) => refused.reset(),
-                // Each chunk that is not taken was rewritten for nothing.
-                Ok(false) => pause_for(refused.next_delay(), &shutdown).await,
+                Ok(false) => {
+                    look_back.forget();
+                    // Each chunk that is not taken was rewritten for nothing.
+                    pause_for(refused.next_delay(), &shutdown).await;
+                }
                 Err(error) => {
                     look_back.forget();
                     db::report(&error);
@@ -52,7 +55,8 @@ impl Tier {
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
-                if let Err(error) = self.count_backlog(count_back.next_ms()).await {
+                if let Err(error) = self.count_backlog(&mut count_back).await {
+                    count_back.forget();
                     db::report(&error);
                 }
             }
@@ -69,7 +73,7 @@ impl Tier {
         shutdown: &Shutdown,
     ) -> Result<bool, db::Error> {
         let lifecycle = &self.config.lifecycle;
-        let look_back_ms = look_back.next_ms();
+        let look = look_back.next();
         let Some(waiting) = jobs.waiting().await else {
             look_back.forget();
             return Ok(true);
@@ -77,7 +81,7 @@ impl Tier {
         let mut room = u64::from(lifecycle.relay_queue_max).saturating_sub(waiting);
         while room > 0 && !shutdown.is_triggered() {
             let chunk_max = room.min(u64::from(lifecycle.relay_batch_max));
-            let owed = self.take_due(bigint(chunk_max), look_back_ms).await?;
+            let owed = self.take_due(bigint(chunk_max), look).await?;
             let count = u64::try_from(owed.len()).unwrap_or(u64::MAX);
             metrics::counter!("hub_lifecycle_pushes_relayed_total").increment(count);
             if !publish(jobs, &owed).await {
@@ -89,33 +93,41 @@ impl Tier {
             room = room.saturating_sub(count);
         }
         // What there was no room for grows old meanwhile.
-        look_back.forget();
+        look_back.keep(look);
         Ok(true)
     }
 
     /// Takes at most so many pushes whose job shall be published now.
-    async fn take_due(&self, count_max: i64, look_back_ms: i64) -> Result<Vec<PushJob>, db::Error> {
+    async fn take_due(&self, count_max: i64, look: Look) -> Result<Vec<PushJob>, db::Error> {
         let republish_after_ms = self.republish_after_ms();
         let values: TypedValues<'_> = &[
             (&count_max, Type::INT8),
             (&republish_after_ms, Type::INT8),
-            (&look_back_ms, Type::INT8),
+            (&look.back_ms(), Type::INT8),
         ];
         let rows = db::retry(|| RELAY.rows_planned(&self.pool, values)).await?;
         rows.iter().map(job).collect::<Result<_, _>>().during(RELAY.name)
     }
 
-    async fn count_backlog(&self, look_back_ms: i64) -> Result<(), db::Error> {
-        let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX, &look_back_ms]).await? else {
-            return Ok(());
-        };
-        for name in ["owed", "late", "held"] {
-            let count: i64 = row.try_get(name).during(BACKLOG.name)?;
-            let count = u32::try_from(count).unwrap_or(u32::MAX);
-            metrics::gauge!("hub_lifecycle_pushes_backlog", "state" => name).set(count);
+    async fn count_backlog(&self, look_back: &mut LookBack) -> Result<(), db::Error> {
+        let look = look_back.next();
+        if let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX, &look.back_ms()]).await? {
+            tell(&row, "owed").during(BACKLOG.name)?;
+            if tell(&row, "late").during(BACKLOG.name)? > 0 {
+                // What stays late grows old.
+                look_back.keep(look);
+            }
         }
         Ok(())
     }
+}
+
+/// Tells the metrics how many pushes a count found of this state, and says it.
+pub(super) fn tell(row: &Row, state: &'static str) -> Result<i64, tokio_postgres::Error> {
+    let count: i64 = row.try_get(state)?;
+    metrics::gauge!("hub_lifecycle_pushes_backlog", "state" => state)
+        .set(u32::try_from(count).unwrap_or(u32::MAX));
+    Ok(count)
 }
 
 async fn pause_for(delay: Duration, shutdown: &Shutdown) {

@@ -1,5 +1,6 @@
 //! The release: puts held pushes back on the queue once their host is sent to again, or their webhook has left it. Which host
-//! that is, and where a webhook is, delivery says; like all that is owed, they are found by looking (design rule 5).
+//! that is, and where a webhook is, delivery says; like all that is owed, they are found by looking (design rule 5). What stays
+//! held is counted with it: both step over all that was held, so that both rest together.
 
 use std::time::{Duration, Instant};
 
@@ -7,8 +8,8 @@ use hub_platform::db::{self, During};
 use hub_platform::nats::Jobs;
 use tokio_postgres::types::Type;
 
-use super::relay::job;
-use super::{RELEASE, RELEASE_MOVED};
+use super::relay::{BACKLOG_INTERVAL, BACKLOG_MAX, job, tell};
+use super::{HELD, RELEASE, RELEASE_MOVED};
 use crate::announce::publish;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
@@ -19,14 +20,16 @@ const WALKED_MAX: i64 = 10_000;
 const FULL_FOR_PASSES: u64 = 3;
 /// How often the webhooks are looked at: there may be one for each agent, and few ever move.
 const MOVED_INTERVAL: Duration = Duration::from_secs(2);
-/// How long after a pass that found nothing there is none, as a multiple of what it took: one that steps over much that an old
-/// snapshot keeps comes less often.
+/// How long after a pass that found nothing, or failed, there is none, as a multiple of what it took: one that steps over much
+/// that an old snapshot keeps comes less often.
 const REST: u32 = 9;
+const REST_MAX: Duration = Duration::from_secs(30);
 
 /// The release of one process.
 #[derive(Debug, Default)]
 pub(super) struct Release {
     moved_at: Option<Instant>,
+    counted_at: Option<Instant>,
     rests_until: Option<Instant>,
 }
 
@@ -38,15 +41,23 @@ impl Release {
         if !jobs.is_connected() || self.rests_until.is_some_and(|until| began < until) {
             return Ok(());
         }
-        let mut released = tier.release_hosts(jobs).await?;
-        if self.moved_at.is_none_or(|at| at.elapsed() >= MOVED_INTERVAL) {
-            self.moved_at = Some(began);
-            released += tier.release_moved(jobs).await?;
+        let is_due = |at: Option<Instant>, every| at.is_none_or(|at| at.elapsed() >= every);
+        let hosts = tier.release_hosts(jobs).await;
+        let mut moved = Ok(0);
+        if is_due(self.moved_at, MOVED_INTERVAL) {
+            self.moved_at = Some(Instant::now());
+            moved = tier.release_moved(jobs).await;
         }
-        if released == 0 {
-            self.rests_until = Some(Instant::now() + began.elapsed() * REST);
+        let mut counted = Ok(());
+        if is_due(self.counted_at, BACKLOG_INTERVAL) {
+            self.counted_at = Some(Instant::now());
+            counted = tier.count_held().await;
         }
-        Ok(())
+        if !matches!((&hosts, &moved), (Ok(1..), _) | (_, Ok(1..))) {
+            let rest = (began.elapsed() * REST).min(REST_MAX);
+            self.rests_until = Some(Instant::now() + rest);
+        }
+        hosts.and(moved).and(counted)
     }
 }
 
@@ -63,6 +74,13 @@ impl Tier {
             (&of_full_host_max, Type::INT8),
         ];
         self.release(&RELEASE, values, jobs).await
+    }
+
+    async fn count_held(&self) -> Result<(), db::Error> {
+        if let Some(row) = HELD.row(&self.pool, &[&BACKLOG_MAX]).await? {
+            tell(&row, "held").during(HELD.name)?;
+        }
+        Ok(())
     }
 
     async fn release_moved(&self, jobs: &Jobs) -> Result<usize, db::Error> {

@@ -5,8 +5,11 @@
 -- Walks from host to host over what is held, at most $3 of them, so that what stays held is not gone through. `due_at` lies
 -- $2 milliseconds ahead: the jobs are published now, and by the relay only if they are lost.
 --
+-- What is held is found again by where it is, which is settled meanwhile: planned while nothing seems held, this would go through
+-- all pushes otherwise.
+--
 -- Locks: the pushes; those that others hold are passed over.
--- Indexes: pushes_held; the primary keys of pushes and delivery.host_health.
+-- Indexes: pushes_held; the primary key of delivery.host_health.
 WITH RECURSIVE held AS (
     (
         SELECT push.account, push.host
@@ -49,10 +52,10 @@ free AS (
 ),
 
 chosen AS (
-    SELECT longest.account, longest.message_id
+    SELECT longest.place
     FROM free
     CROSS JOIN LATERAL (
-        SELECT push.account, push.message_id
+        SELECT push.ctid AS place
         FROM lifecycle.pushes AS push
         WHERE push.state = 'held' AND push.account = free.account AND push.host = free.host
         ORDER BY push.held_at
@@ -69,5 +72,5 @@ SET
     attempt_at = statement_timestamp(),
     due_at = statement_timestamp() + $2::bigint * interval '1 millisecond'
 FROM chosen
-WHERE push.account = chosen.account AND push.message_id = chosen.message_id
+WHERE push.ctid = chosen.place
 RETURNING push.account, push.message_id

@@ -5,8 +5,11 @@
 -- Walks from webhook to webhook over what is held, at most $3 of them. `due_at` lies $2 milliseconds ahead: the jobs are
 -- published now, and by the relay only if they are lost.
 --
+-- What is held is found again by where it is, which is settled meanwhile: planned while nothing seems held, this would go through
+-- all pushes otherwise.
+--
 -- Locks: the pushes; those that others hold are passed over.
--- Indexes: pushes_held_for_webhooks; the primary keys of pushes, delivery.webhooks, delivery.callback_hosts.
+-- Indexes: pushes_held_for_webhooks; the primary keys of delivery.webhooks, delivery.callback_hosts.
 WITH RECURSIVE held AS (
     (
         SELECT push.account, push.webhook, push.host
@@ -38,10 +41,10 @@ moved AS (
 ),
 
 chosen AS (
-    SELECT lying.account, lying.message_id
+    SELECT lying.place
     FROM moved
     CROSS JOIN LATERAL (
-        SELECT push.account, push.message_id
+        SELECT push.ctid AS place
         FROM lifecycle.pushes AS push
         WHERE
             push.state = 'held'
@@ -61,5 +64,5 @@ SET
     attempt_at = statement_timestamp(),
     due_at = statement_timestamp() + $2::bigint * interval '1 millisecond'
 FROM chosen
-WHERE push.account = chosen.account AND push.message_id = chosen.message_id
+WHERE push.ctid = chosen.place
 RETURNING push.account, push.message_id

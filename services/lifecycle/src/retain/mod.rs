@@ -13,7 +13,7 @@ use hub_platform::shutdown::Shutdown;
 use tokio_postgres::types::Type;
 
 use crate::erase;
-use crate::look_back::LookBack;
+use crate::look_back::{Look, LookBack};
 use crate::pause::Pause;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
@@ -44,21 +44,21 @@ struct Chunk {
     messages: u32,
     /// Of those whose time came first, so many are passed over.
     skipped: u32,
-    look_back_ms: i64,
+    look: Look,
 }
 
 impl Tier {
     /// Looks for messages and keys whose time is over until shutdown.
     pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
-        let mut look_back = LookBack::default();
+        let mut look_back = LookBack::new(self.late());
         let mut budgets_from = BudgetKey::default();
         while pause.unless(&shutdown).await {
-            let look_back_ms = look_back.next_ms();
+            let look = look_back.next();
             for retained in [
-                self.retain_messages(look_back_ms, &shutdown).await,
-                self.purge_keys(look_back_ms, &shutdown).await,
-                self.purge_tombstones(look_back_ms, &shutdown).await,
+                self.retain_messages(look, &shutdown).await,
+                self.purge_keys(look, &shutdown).await,
+                self.purge_tombstones(look, &shutdown).await,
                 self.purge_budgets(&mut budgets_from).await,
             ] {
                 if let Err(error) = retained {
@@ -69,14 +69,14 @@ impl Tier {
         }
     }
 
-    /// Chunk after chunk, until one is not full.
-    async fn retain_messages(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
-        let batch_max = usize::try_from(self.config.lifecycle.sweep_batch_max).unwrap_or(usize::MAX);
+    /// Chunk after chunk, until one is not full. What another has in hand is passed over.
+    async fn retain_messages(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
+        let mut skipped = 0;
         while !shutdown.is_triggered() {
             let chunk = Chunk {
                 messages: self.config.lifecycle.sweep_batch_max,
-                skipped: 0,
-                look_back_ms,
+                skipped,
+                look,
             };
             let taken = match db::retry(|| self.retain_chunk(chunk)).await {
                 Ok(taken) => taken,
@@ -86,9 +86,10 @@ impl Tier {
                     return Err(error);
                 }
             };
-            if taken.len() < batch_max {
+            if taken.found < chunk.messages {
                 break;
             }
+            skipped += taken.found.saturating_sub(taken.len());
         }
         Ok(())
     }
@@ -96,7 +97,7 @@ impl Tier {
     /// After a chunk that failed as a whole: each message that can be dealt with is, and one that cannot is passed over and
     /// stands alone in the log (design rule 11).
     async fn retain_singly(&self, chunk: Chunk) -> Result<(), db::Error> {
-        let mut skipped = 0;
+        let mut skipped = chunk.skipped;
         for _ in 0..chunk.messages {
             let one = Chunk {
                 messages: 1,
@@ -104,6 +105,7 @@ impl Tier {
                 ..chunk
             };
             match db::retry(|| self.retain_chunk(one)).await {
+                Ok(taken) if taken.found == 0 => break,
                 Ok(taken) if taken.len() == 0 => skipped += 1,
                 Ok(_) => {}
                 Err(error) if error.is_unavailable() => return Err(error),
@@ -125,7 +127,7 @@ impl Tier {
             (&bigint(config.retention_seconds), Type::INT8),
             (&bigint(config.retention_grace_seconds), Type::INT8),
             (&i64::from(chunk.messages), Type::INT8),
-            (&chunk.look_back_ms, Type::INT8),
+            (&chunk.look.back_ms(), Type::INT8),
             (&i64::from(chunk.skipped), Type::INT8),
         ];
         let rows = transaction

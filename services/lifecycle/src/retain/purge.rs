@@ -7,6 +7,7 @@ use hub_platform::shutdown::Shutdown;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
+use crate::look_back::Look;
 use crate::statement::{Statement, TypedValues};
 use crate::tier::{Tier, bigint};
 
@@ -38,14 +39,14 @@ pub(super) struct BudgetKey {
 
 impl Tier {
     /// Chunk after chunk, until one is not full.
-    pub(super) async fn purge_keys(&self, look_back_ms: i64, shutdown: &Shutdown) -> Result<(), db::Error> {
+    pub(super) async fn purge_keys(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = i64::from(self.config.lifecycle.sweep_batch_max);
         let postponed_ms = i64::try_from(KEY_POSTPONED.as_millis()).unwrap_or(i64::MAX);
         while !shutdown.is_triggered() {
             let values: TypedValues<'_> = &[
                 (&batch_max, Type::INT8),
                 (&postponed_ms, Type::INT8),
-                (&look_back_ms, Type::INT8),
+                (&look.back_ms(), Type::INT8),
             ];
             let rows = db::retry(|| PURGE_KEYS.rows_planned(&self.pool, values)).await?;
             let Some(row) = rows.first() else {
@@ -64,18 +65,14 @@ impl Tier {
     }
 
     /// Chunk after chunk, until one is not full.
-    pub(super) async fn purge_tombstones(
-        &self,
-        look_back_ms: i64,
-        shutdown: &Shutdown,
-    ) -> Result<(), db::Error> {
+    pub(super) async fn purge_tombstones(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let config = &self.config.lifecycle;
         let batch_max = i64::from(config.sweep_batch_max);
         while !shutdown.is_triggered() {
             let values: TypedValues<'_> = &[
                 (&batch_max, Type::INT8),
                 (&bigint(config.tombstone_seconds), Type::INT8),
-                (&look_back_ms, Type::INT8),
+                (&look.back_ms(), Type::INT8),
             ];
             let rows = db::retry(|| PURGE_TOMBSTONES.rows_planned(&self.pool, values)).await?;
             let taken: i64 = rows

@@ -1,7 +1,8 @@
 -- Takes a chunk of ended messages whose time for a look has come, whichever came first, for the length of its
 -- transaction, and says what becomes of each (§8.2, §14.2, design rule 12).
 --
--- Looks $4 milliseconds back, and passes the first $5 over.
+-- Looks $4 milliseconds back, and passes the first $5 over. `found` is how many there were, whether they could be taken or not;
+-- always a row.
 --
 -- Decides: a message is kept as long as its account asks, at least for the deployment's retention of $1 seconds, from its
 -- terminal on. Then the response track of an ask or task that the agent has not got ends as expired (`close`; before
@@ -56,7 +57,9 @@ taken AS MATERIALIZED (
 SELECT
     taken.account,
     taken.message_id,
+    (SELECT count(*) FROM over) AS found,
     CASE
+        WHEN taken.message_id IS NULL THEN NULL
         WHEN times.over_at > statement_timestamp() THEN 'keep'
         WHEN times.gone_at <= statement_timestamp() THEN 'erase'
         WHEN
@@ -68,8 +71,9 @@ SELECT
     END AS verdict,
     CASE WHEN times.over_at > statement_timestamp() THEN times.over_at ELSE times.gone_at END
     - $1::bigint * interval '1 second' AS kept_from
-FROM taken
-INNER JOIN lifecycle.envelopes AS envelope
+FROM (VALUES (1)) AS one
+LEFT JOIN taken ON true
+LEFT JOIN lifecycle.envelopes AS envelope
     ON taken.account = envelope.account AND taken.message_id = envelope.message_id
 LEFT JOIN directory.accounts_v1 AS known ON taken.account = known.account
 CROSS JOIN LATERAL (

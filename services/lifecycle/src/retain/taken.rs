@@ -38,13 +38,19 @@ pub(super) struct Taken {
     pub(super) kept_from: Vec<OffsetDateTime>,
     pub(super) close: Names,
     pub(super) erase: Names,
+    /// How many there were to take; others may have had some in hand.
+    pub(super) found: u32,
 }
 
 impl Taken {
     pub(super) fn of(rows: &[Row]) -> Result<Self, tokio_postgres::Error> {
         let mut taken = Self::default();
         for row in rows {
-            let verdict: &str = row.try_get("verdict")?;
+            let found: i64 = row.try_get("found")?;
+            taken.found = u32::try_from(found).unwrap_or_default();
+            let Some(verdict) = row.try_get::<_, Option<&str>>("verdict")? else {
+                continue;
+            };
             if verdict == "erase" {
                 taken.erase.add(row)?;
                 continue;
@@ -58,8 +64,9 @@ impl Taken {
         Ok(taken)
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.keep.message_ids.len() + self.erase.message_ids.len()
+    pub(super) fn len(&self) -> u32 {
+        let len = self.keep.message_ids.len() + self.erase.message_ids.len();
+        u32::try_from(len).unwrap_or(u32::MAX)
     }
 
     /// Tells the metrics.

@@ -4,7 +4,6 @@
 mod extract;
 mod keys;
 mod limits;
-mod room;
 
 use std::time::Instant;
 
@@ -25,7 +24,6 @@ use keys::IdempotencyKey;
 pub(crate) use keys::{tag_key, word_keys};
 pub(crate) use limits::CHARGE;
 use limits::Limits;
-pub(crate) use room::Rooms;
 
 pub(crate) const INSERT: Statement = Statement {
     name: "insert message",
@@ -134,8 +132,9 @@ impl Tier {
         let key = submit.key.as_ref();
         let (account, agent) = (&submit.request.account, &submit.request.agent);
         // A notify takes no place.
+        let begun_at = Instant::now();
         let known_room = (extract.kind != "notify")
-            .then(|| self.rooms.take(account, agent, Instant::now()))
+            .then(|| self.rooms.take(account, agent, begun_at))
             .flatten();
         let row = INSERT
             .row(
@@ -180,7 +179,7 @@ impl Tier {
         let number = |name| row.try_get::<_, Option<i64>>(name).during(INSERT.name);
         if let (Some(waiting_max), Some(room)) = (number("waiting_max")?, number("room")?) {
             self.rooms
-                .counted(account, agent, waiting_max, room, Instant::now());
+                .counted(account, agent, waiting_max, room, begun_at, Instant::now());
         }
         let flag = |name| row.try_get::<_, bool>(name).during(INSERT.name);
         if flag("inserted")? {

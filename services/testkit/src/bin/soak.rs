@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::Parser;
 use hub_testkit::campaign::soak::{Options, run};
 
-/// Shows what the queues cost while vacuum can remove nothing, and whether that is over with the snapshot.
+/// Shows what the queues cost while vacuum can remove nothing, and fails where that is more than before.
 #[derive(Parser)]
 #[command(version)]
 struct Arguments {

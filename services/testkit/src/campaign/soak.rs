@@ -1,7 +1,7 @@
 //! The soak: the campaign's clients, nothing failing, and an old snapshot held open for as long as one likes, as a backup
 //! or a report does. What each hot statement costs is measured before, at the end of it, and after.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -31,8 +31,7 @@ const SHORT: [(&str, &str); 7] = [
 ];
 /// Fewer calls than this say nothing of a statement's cost.
 const CALLS_MIN: i64 = 5;
-/// A statement has stayed grown where one call looks at more blocks than this once vacuum could remove all again, and at so
-/// many times as many as before the snapshot. While it is held a queue's head lies behind what was taken from it.
+/// A statement has grown where one call looks at more blocks than this, and at so many times as many as before the snapshot.
 const BLOCKS_MAX: f64 = 500.0;
 const RATIO_MAX: f64 = 3.0;
 /// How much of a statement's opening comment is shown.
@@ -170,14 +169,15 @@ impl Findings {
         self.messages
     }
 
-    /// The statements that stayed grown after the snapshot, by their opening lines.
+    /// The statements that cost more while the snapshot was held, or after it, by their opening lines.
     pub fn grown(&self) -> Vec<&str> {
-        let [before, _, after] = &self.windows;
-        let cost_more = before.iter().filter(|(name, before)| {
-            let after = after.get(*name).copied().unwrap_or_default();
-            after.blocks > BLOCKS_MAX && after.blocks > before.blocks * RATIO_MAX
+        let [before, held, after] = &self.windows;
+        let grown = held.iter().chain(after).filter(|(name, then)| {
+            let before = before.get(*name).copied().unwrap_or_default();
+            then.blocks > BLOCKS_MAX && then.blocks > before.blocks * RATIO_MAX
         });
-        cost_more.map(|(name, _)| name.as_str()).collect()
+        let names: BTreeSet<_> = grown.map(|(name, _)| name.as_str()).collect();
+        names.into_iter().collect()
     }
 }
 
@@ -221,9 +221,9 @@ impl fmt::Display for Findings {
         match self.grown().as_slice() {
             [] => write!(
                 out,
-                "\neach statement costs what it did once vacuum could remove all again"
+                "\neach statement cost what it did, while the snapshot was held and after it"
             ),
-            grown => write!(out, "\nSTAYED GROWN: {}", grown.join("; ")),
+            grown => write!(out, "\nGROWN: {}", grown.join("; ")),
         }
     }
 }
