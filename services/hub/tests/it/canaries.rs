@@ -1,8 +1,8 @@
 //! What people and agents write, and what they prove themselves with, is in nothing that the hub writes about its work
 //! (§9.6): every process at its most talkative, with everything going wrong that can.
 
-use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+mod written;
+
 use std::time::Duration;
 
 use http::Method;
@@ -11,11 +11,10 @@ use hub_testkit::{Answer, Api, Collector, Reply, TestHub, envelope, eventually};
 use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
-use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::net::TcpStream;
 
 use crate::mailbox::{drain, ids};
 use crate::stage::{AGENT, SECRET, SECRET_REF, Stage};
+use written::{Hints, around, holds, metrics, read_logs};
 
 /// In everything that is planted; a place follows.
 const CANARY: &str = "qxcanaryqx";
@@ -436,77 +435,4 @@ impl SubmitAnything for Api {
     async fn submit_anything(&self) -> Reply {
         self.post("/v1/messages", &planted(envelope::notify(AGENT))).await
     }
-}
-
-/// What is said on the hub's subjects.
-struct Hints(Arc<Mutex<Vec<u8>>>);
-
-impl Hints {
-    async fn listen(stage: &Stage) -> Self {
-        let config = &stage.hub.config().nats;
-        let address = config.url.expose().strip_prefix("nats://").unwrap();
-        let (reader, mut writer) = TcpStream::connect(address).await.unwrap().into_split();
-        let subscribe = format!(
-            "CONNECT {{\"verbose\":false,\"headers\":true}}\r\nSUB {}.> 1\r\nPING\r\n",
-            config.prefix
-        );
-        writer.write_all(subscribe.as_bytes()).await.unwrap();
-        let mut reader = BufReader::new(reader);
-        let mut line = String::new();
-        while !line.starts_with("PONG") {
-            line.clear();
-            reader.read_line(&mut line).await.unwrap();
-        }
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let kept = Arc::clone(&heard);
-        tokio::spawn(async move {
-            let _writer = writer;
-            let mut buffer = [0; 4096];
-            while let Ok(count @ 1..) = reader.read(&mut buffer).await {
-                kept.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .extend_from_slice(&buffer[..count]);
-            }
-        });
-        Self(heard)
-    }
-
-    fn heard(&self) -> Vec<u8> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-}
-
-/// What every process measures.
-async fn metrics(stage: &mut Stage) -> Vec<u8> {
-    let mut all = Vec::new();
-    for url in stage.hub.tiers().metrics() {
-        let answer = hub_testkit::certificates::client().get(url).send().await.unwrap();
-        all.extend(answer.bytes().await.unwrap());
-    }
-    all
-}
-
-/// What every process logged, which each has.
-fn read_logs(folder: &Path) -> Vec<u8> {
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let log = std::fs::read(entry.unwrap().path()).unwrap();
-        assert!(!log.is_empty(), "a process logged nothing");
-        all.extend(log);
-    }
-    all
-}
-
-fn holds(text: &[u8], word: &str) -> bool {
-    text.windows(word.len()).any(|window| window == word.as_bytes())
-}
-
-/// What stands around a word.
-fn around(text: &[u8], word: &str) -> String {
-    let at = text
-        .windows(word.len())
-        .position(|window| window == word.as_bytes())
-        .unwrap_or_default();
-    let line = &text[at.saturating_sub(300)..text.len().min(at + 200)];
-    String::from_utf8_lossy(line).into_owned()
 }
