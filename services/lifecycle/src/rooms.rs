@@ -2,8 +2,9 @@
 //! counting them.
 //!
 //! A count finds so much room; an eighth of it is given out here, for a while, before there is another count. So the limit is
-//! exact where one process takes what comes for an agent, and where up to eight do that have counted alike. What changes
-//! meanwhile is known late: whoever fills an inbox by way of another process may come to have an eighth more.
+//! exact for what comes one after the other by way of one process, and of up to eight that have counted alike. What comes at
+//! once may each see room for one. What changes meanwhile is known late: whoever fills an inbox by way of another process may
+//! come to have an eighth more.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};

@@ -14,16 +14,19 @@ pub(crate) fn id(prefix: &str, by: Option<(&Human, &str)>, asked: &[&str], body:
     let Some((human, key)) = by else {
         return ids::mint(prefix);
     };
-    let mut named = Sha256::new();
-    for part in [human.account.as_str(), human.id.as_str(), key]
-        .iter()
-        .chain(asked)
-    {
+    let by = [human.account.as_str(), human.id.as_str(), key];
+    named(prefix, &[&by, asked].concat(), body)
+}
+
+/// The id of what is the same whenever all this is, whoever calls.
+pub(crate) fn named(prefix: &str, parts: &[&str], body: &[u8; 32]) -> String {
+    let mut name = Sha256::new();
+    for part in parts {
         // With its length, so that no two lists of parts are the same bytes.
-        named.update(part.len().to_be_bytes());
-        named.update(part);
+        name.update(part.len().to_be_bytes());
+        name.update(part);
     }
-    ids::of_operation(prefix, &named.finalize().into(), body)
+    ids::of_operation(prefix, &name.finalize().into(), body)
 }
 
 #[cfg(test)]

@@ -78,7 +78,7 @@ pub(super) async fn redeliver(State(app): State<Arc<App>>, Segment(id): Segment,
         let pushes = messages::attempts(&app, &principal, &shown.id).await?;
         let after = fields.get(outcome::AFTER).unwrap_or_default();
         if outcome::is_given_up(&pushes) && after == outcome::after(&pushes) {
-            messages::redeliver(&app, &principal, &shown.id, Some(after)).await?;
+            messages::redeliver_after(&app, &principal, &shown.id, after).await?;
         }
         Ok(shown.path())
     };

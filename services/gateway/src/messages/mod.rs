@@ -31,7 +31,7 @@ pub(crate) use attempts::attempts;
 pub(crate) use list::{Filter, list};
 pub(crate) use read::get;
 use read::stands;
-pub(crate) use redeliver::redeliver;
+pub(crate) use redeliver::redeliver_after;
 pub(crate) use resolve::resolve;
 
 use crate::app::App;

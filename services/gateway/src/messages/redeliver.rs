@@ -24,6 +24,8 @@ use crate::principal::{Human, Principal, Role};
 
 /// The only state of which all are pushed again.
 const EXHAUSTED: &str = "exhausted";
+/// What ids of redeliveries begin with.
+const REDELIVERY: &str = "rdl";
 /// Messages that are put back with one call of lifecycle.
 const CHUNK_MESSAGES: u32 = 500;
 
@@ -41,23 +43,30 @@ pub(super) async fn one(
     Ids(id): Ids<String>,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    principal.human(Role::Operator)?;
+    let operator = principal.human(Role::Operator)?;
     let id = message_id(&id)?;
     let key = idempotency_key(&headers)?;
-    redeliver(&app, &principal, &id, key.as_deref()).await?;
+    let redelivery_id = redelivery_id(operator, key.as_deref(), &["redeliver", &id]);
+    redeliver(&app, &principal, &id, redelivery_id).await?;
     Ok(answer::json(
         StatusCode::ACCEPTED,
         &json!({ "id": id, "state": "due" }),
     ))
 }
 
-/// Has one message's Response pushed again. The same key does so once.
-pub(crate) async fn redeliver(
+/// Has one message's Response pushed again after this attempt: once, whoever asks for it and how often.
+pub(crate) async fn redeliver_after(
     app: &App,
     principal: &Principal,
     id: &str,
-    key: Option<&str>,
+    attempt: &str,
 ) -> Result<(), Problem> {
+    let account = principal.account().unwrap_or_default();
+    let redelivery_id = operation::named(REDELIVERY, &[account, "redeliver after", id, attempt], &NO_BODY);
+    redeliver(app, principal, id, redelivery_id).await
+}
+
+async fn redeliver(app: &App, principal: &Principal, id: &str, redelivery_id: String) -> Result<(), Problem> {
     let operator = principal.human(Role::Operator)?;
     // What is not there is told before anything is written down.
     stands(app, principal, id).await?;
@@ -66,7 +75,7 @@ pub(crate) async fn redeliver(
         account: operator.account.clone(),
         message_id: id.to_owned(),
         // Chosen here, so that a reply that is lost can be asked for again (rule 3).
-        redelivery_id: redelivery_id(operator, key, &["redeliver", id]),
+        redelivery_id,
     };
     app.ask(async || app.lifecycle.clone().redeliver_message(request.clone()).await)
         .await?;
@@ -151,7 +160,7 @@ async fn redeliver_all(
 
 /// The same key puts no push back twice.
 fn redelivery_id(operator: &Human, key: Option<&str>, asked: &[&str]) -> String {
-    operation::id("rdl", key.map(|key| (operator, key)), asked, &NO_BODY)
+    operation::id(REDELIVERY, key.map(|key| (operator, key)), asked, &NO_BODY)
 }
 
 async fn note(app: &App, operator: &Human, target: &str) -> Result<(), Problem> {
