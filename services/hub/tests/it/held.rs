@@ -10,8 +10,8 @@ use crate::durability::await_held_at;
 use crate::mailbox::{directed, drained};
 
 /// Far more than a tier has connections, over connections of which each takes fewer than it may.
-const POLLS: u32 = 300;
-const POLLS_PER_CONNECTION: u32 = 100;
+const POLLS: u32 = 160;
+const POLLS_PER_CONNECTION: u32 = 80;
 /// How long a call waits for a connection, and how long none can be had.
 const ACQUIRE_MS: u64 = 250;
 const BLOCKED_FOR: Duration = Duration::from_millis(750);
