@@ -35,6 +35,9 @@ pub(crate) const CLOSE: Statement = Statement {
     sql: include_str!("close.sql"),
 };
 
+/// What comes due was committed long before, unless it is kept for no time at all.
+const LATE: Duration = Duration::from_secs(2);
+
 /// What the response track says once the Response will never reach the submitter.
 pub(crate) const EXPIRED: &str = "expired";
 
@@ -51,7 +54,7 @@ impl Tier {
     /// Looks for messages and keys whose time is over until shutdown.
     pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
-        let mut look_back = LookBack::new(self.late());
+        let mut look_back = LookBack::new(LATE);
         let mut budgets_from = BudgetKey::default();
         while pause.unless(&shutdown).await {
             let look = look_back.next();
