@@ -19,6 +19,9 @@ const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 /// What `chromedriver` says once it listens, before the port and a full stop.
 const LISTENS: &str = "was started successfully on port ";
 
+/// How often another driver is started.
+const STARTS_MAX: usize = 5;
+
 /// A running browser; dropped, it ends with its driver.
 pub struct Browser {
     page: Client,
@@ -149,7 +152,18 @@ impl Browser {
     }
 }
 
+/// It listens on a free port of IPv4, and then on the same one of IPv6: where another has taken that meanwhile it ends, and
+/// another is started.
 async fn start_driver() -> (Driver, u16) {
+    for _ in 0..STARTS_MAX {
+        if let Some(started) = try_start_driver().await {
+            return started;
+        }
+    }
+    panic!("{DRIVER} ended {STARTS_MAX} times before it listened");
+}
+
+async fn try_start_driver() -> Option<(Driver, u16)> {
     let mut driver = Command::new(DRIVER)
         .arg("--port=0")
         .stdout(Stdio::piped())
@@ -163,17 +177,18 @@ async fn start_driver() -> (Driver, u16) {
     let port = async {
         while let Some(line) = lines.next_line().await.expect("read what the driver says") {
             if let Some((_, port)) = line.split_once(LISTENS) {
-                return port.trim_end_matches('.').parse().expect("a port");
+                return Some(port.trim_end_matches('.').parse().expect("a port"));
             }
+            eprintln!("{DRIVER}: {line}");
         }
-        panic!("{DRIVER} ended before it listened");
+        None
     };
     let port = tokio::time::timeout(DEADLINE, port)
         .await
-        .expect("the driver listens in time");
+        .expect("the driver listens in time")?;
     // Goes on reading, so that the driver never waits for room to say something.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
-    (driver, port)
+    Some((driver, port))
 }
 
 fn capabilities(profile: &TempDir, width: u32, height: u32, javascript: bool) -> Value {
