@@ -185,7 +185,7 @@ fn pushed(pushes: &ListAttemptsReply, now: OffsetDateTime) -> Markup {
             "The agent’s callback refused it; it is not tried again. The agent can still collect it."
         }
         "exhausted" => {
-            "The agent’s callback could not be reached, and is no longer tried. The agent can still collect it."
+            "The agent’s callback did not take it, and is no longer tried. The agent can still collect it."
         }
         _ => "It is being sent to the agent’s callback.",
     };

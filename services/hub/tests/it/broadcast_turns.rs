@@ -196,9 +196,11 @@ async fn each_agent_is_told_once_whoever_dies_in_the_middle() {
 
     for number in 0..2 {
         let before = told().await;
-        eventually_within(SETTLED_WITHIN, "some to be told", || async {
-            (told().await > before + 10).then_some(())
-        })
+        eventually_within(
+            SETTLED_WITHIN,
+            &format!("more than {before} to be told, {number} dead"),
+            || async { (told().await > before + 10).then_some(()) },
+        )
         .await;
         fleet.hub.tiers().kill(Tier::Lifecycle, number).await;
         let reached = told().await;
