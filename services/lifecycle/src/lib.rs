@@ -110,6 +110,10 @@ pub fn migrations() -> TierMigrations {
             ),
             ("V17__put_backs", include_str!("../migrations/V17__put_backs.sql")),
             ("V18__tracks", include_str!("../migrations/V18__tracks.sql")),
+            (
+                "V19__awaited_outcomes",
+                include_str!("../migrations/V19__awaited_outcomes.sql"),
+            ),
         ],
     }
 }

@@ -63,6 +63,24 @@ async fn what_is_looked_up_is_found_by_an_index() {
     }
 }
 
+/// For a question that a statement asks of each row PostgreSQL may prepare by reading a whole table, if that seems cheaper: it
+/// knows nothing of the dead rows that an old snapshot keeps there. `OFFSET 0` in the question leaves it no choice.
+#[tokio::test]
+async fn what_is_asked_of_each_row_is_found_by_an_index() {
+    let database = Database::create().await;
+    for tier in Tier::ALL {
+        let client = acting_as(&database, tier).await;
+        let whole_tables_cost_nothing = "SET plan_cache_mode = force_generic_plan; SET seq_page_cost = 0;
+             SET cpu_tuple_cost = 0; SET cpu_operator_cost = 0; SET random_page_cost = 1000000";
+        client.batch_execute(whole_tables_cost_nothing).await.unwrap();
+        for (name, sql) in tiers::statements(tier) {
+            let plan = plan(&client, sql).await;
+            let is_prepared = plan.iter().any(|line| line.contains("hashed SubPlan"));
+            assert!(!is_prepared, "{tier}: {name}: {plan:#?}");
+        }
+    }
+}
+
 #[tokio::test]
 async fn a_tier_writes_its_own_schema_only() {
     let database = Database::create().await;

@@ -6,6 +6,7 @@ use hub_testkit::database::Database;
 use ma2h_hub::tiers;
 use serde_json::Value;
 use tokio_postgres::Client;
+use tokio_postgres::types::Type;
 
 /// Rows that are dealt with while the snapshot is held.
 const ROWS: u32 = 20_000;
@@ -15,27 +16,30 @@ const BLOCKS_MAX: u64 = 60;
 const CALL_BLOCKS_MAX: u64 = 200;
 /// Index and row of each.
 const BLOCKS_PER_ROW_MAX: u64 = 3;
+/// The way through a few indexes, and what is written, for each that a call names.
+const BLOCKS_PER_KEY_MAX: u64 = 12;
 
-/// Rows that came due an hour ago and were dealt with since: ended, settled, erased.
+/// Rows that came due an hour ago and were dealt with since: ended, settled, erased. The account and its agent have one name, so
+/// that a statement all whose words are this name asks for what is theirs.
 const FILL: &str = "
     INSERT INTO lifecycle.pushes (
         account, message_id, state, generation, attempts, started_at, attempt_at, due_at, traceparent)
     SELECT 'acme', 'msg_' || n, 'due', 1, 0, NULL, now(), now() - interval '1 hour', ''
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.messages (account, message_id, agent, kind, status, accepted_at, expires_at)
-    SELECT 'acme', 'msg_' || n, 'a', 'ask', 'open', now(), now() - interval '1 hour'
+    SELECT 'acme', 'msg_' || n, 'acme', 'ask', 'open', now(), now() - interval '1 hour'
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.messages (account, message_id, agent, kind, status, accepted_at, terminal_at)
-    SELECT 'acme', 'old_' || n, 'a', 'notify', 'delivered', now(), now() - interval '40 days'
+    SELECT 'acme', 'old_' || n, 'acme', 'notify', 'delivered', now(), now() - interval '40 days'
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.idempotency (account, agent, key_hash, message_id, digest, expires_at)
-    SELECT 'acme', 'a', sha256(n::text::bytea), 'msg_' || n, sha256('d'), now() - interval '1 hour'
+    SELECT 'acme', 'acme', sha256(n::text::bytea), 'msg_' || n, sha256('d'), now() - interval '1 hour'
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.entries (
         account, entry_id, agent, kind, lane, state, enqueued_at, visible_at, drops_at, kept_until, delivered_at, ended_at,
         deliveries, content_bytes)
     SELECT
-        'acme', entry.kind || n, 'a', 'directive', 'everyone', entry.state, now(), entry.visible_at::timestamptz,
+        'acme', entry.kind || n, 'acme', 'directive', 'everyone', entry.state, now(), entry.visible_at::timestamptz,
         now() - interval '1 hour', now() - interval '1 hour', entry.delivered_at, entry.ended_at, 0, 0
     FROM generate_series(1, ROWS) AS n
     CROSS JOIN (VALUES
@@ -53,7 +57,7 @@ const FILL: &str = "
     SELECT 'acme', 'h', sha256(n::text::bytea), sha256('d'), 'dir_' || n, now() - interval '1 hour'
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.tombstones (account, message_id, agent, status, erased_at)
-    SELECT 'acme', 'gone_' || n, 'a', 'answered', now() - interval '401 days'
+    SELECT 'acme', 'gone_' || n, 'acme', 'answered', now() - interval '401 days'
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.broadcasts (
         account, broadcast_id, author, content, title, recipients, accepted_at, due_at, fanned_out_at, kept_until)
@@ -67,7 +71,7 @@ const FILL: &str = "
     ) AS broadcast (kind, due_at, fanned_out_at, kept_until);
     INSERT INTO lifecycle.pushes (
         account, message_id, state, generation, attempts, attempt_at, due_at, traceparent, host, webhook, held_at, kind)
-    SELECT 'acme', 'held_' || n, 'held', 1, 0, now(), now(), '', 'agent.example', 'a', now(), 'directive'
+    SELECT 'acme', 'held_' || n, 'held', 1, 0, now(), now(), '', 'agent.example', 'acme', now(), 'directive'
     FROM generate_series(1, ROWS) AS n;
     INSERT INTO lifecycle.entries (
         account, entry_id, agent, kind, lane, state, enqueued_at, visible_at, drops_at, kept_until, deliveries,
@@ -75,6 +79,18 @@ const FILL: &str = "
     SELECT
         'acme', 'waiting' || n, 'drained', 'directive', 'everyone', 'queued', now() - interval '1 hour',
         now() - interval '1 hour', 'infinity', 'infinity', 0, 0
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.directives (account, directive_id, agent, author, directive)
+    SELECT 'acme', 'waiting' || n, 'acme', 'human:h', '{}'
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.acks (account, in_reply_to, leg, ma2h_version, by, acked_at)
+    SELECT 'acme', 'old' || n, 'mailbox', '0.6', 'agent:acme', now()
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.push_attempts (account, message_id, generation, number, at, outcome, error, duration_ms)
+    SELECT 'acme', 'msg_' || n, 1, 1, now(), 'exhausted', 'no_outcome', 0
+    FROM generate_series(1, ROWS) AS n;
+    INSERT INTO lifecycle.broadcast_recipients (account, broadcast_id, agent, directive_id, state)
+    SELECT 'acme', 'new1', 'agent ' || n, 'waiting' || n, 'pending'
     FROM generate_series(1, ROWS) AS n";
 const DEAL_WITH: &str = "
     UPDATE lifecycle.pushes SET state = 'delivered', held_at = NULL;
@@ -104,12 +120,26 @@ const FRESH: &str = "
     INSERT INTO lifecycle.pushes (
         account, message_id, state, generation, attempts, attempt_at, due_at, traceparent, host, webhook, held_at, kind)
     SELECT
-        'acme', gen_random_uuid(), 'held', 1, 0, now(), now(), '', 'agent.example', 'a', now() - interval '1 hour', 'directive'
+        'acme', gen_random_uuid(), 'held', 1, 0, now(), now(), '', 'agent.example', 'acme', now() - interval '1 hour', 'directive'
     FROM generate_series(1, 3) AS n";
+/// Eighty or so of each stay.
+const LEAVE_FEW: &str = "
+    DO $$
+    DECLARE
+        name text;
+    BEGIN
+        FOREACH name IN ARRAY ARRAY[
+            'pushes', 'messages', 'idempotency', 'entries', 'closed_mailboxes', 'human_keys', 'claims', 'tombstones',
+            'broadcasts', 'broadcast_recipients', 'directives', 'acks', 'push_attempts'
+        ] LOOP
+            EXECUTE 'DELETE FROM lifecycle.' || name || ' WHERE hashtext(ctid::text) % 250 <> 0';
+        END LOOP;
+    END $$";
 const VACUUM: &str = "
     VACUUM ANALYZE
         lifecycle.pushes, lifecycle.messages, lifecycle.idempotency, lifecycle.entries, lifecycle.closed_mailboxes,
-        lifecycle.human_keys, lifecycle.claims, lifecycle.tombstones, lifecycle.broadcasts";
+        lifecycle.human_keys, lifecycle.claims, lifecycle.tombstones, lifecycle.broadcasts,
+        lifecycle.broadcast_recipients, lifecycle.directives, lifecycle.acks, lifecycle.push_attempts";
 
 /// Each pass with its values: how many rows it takes, what else it is told, and how far back it looks.
 fn passes(look_back_ms: i64) -> [(&'static str, String); 13] {
@@ -141,6 +171,10 @@ struct Kept {
 
 impl Kept {
     async fn start() -> Self {
+        Self::dealing(DEAL_WITH).await
+    }
+
+    async fn dealing(deal_with: &str) -> Self {
         let database = Database::create().await;
         let client = database.connect().await;
         let holder = database.connect().await;
@@ -152,7 +186,7 @@ impl Kept {
             .batch_execute("BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM lifecycle.pushes")
             .await
             .unwrap();
-        client.batch_execute(DEAL_WITH).await.unwrap();
+        client.batch_execute(deal_with).await.unwrap();
         client.batch_execute(VACUUM).await.unwrap();
         client.batch_execute("SET enable_seqscan = off").await.unwrap();
         Self {
@@ -163,6 +197,16 @@ impl Kept {
 
     async fn blocks(&self, name: &str, values: &str) -> u64 {
         blocks(&self.client, name, values).await
+    }
+
+    /// The plan of a statement that names so many keys, and what came of it.
+    async fn plan(&self, name: &str, sql: &str, keys: u64) -> Value {
+        let prepared = self.client.prepare(sql).await.unwrap();
+        let values: Vec<_> = prepared.params().iter().map(|of| value(of, keys)).collect();
+        self.client.batch_execute("BEGIN").await.unwrap();
+        let plan = explain(&self.client, name, sql, &values.join(", ")).await;
+        self.client.batch_execute("ROLLBACK").await.unwrap();
+        plan
     }
 
     async fn let_some_come(&self) {
@@ -192,7 +236,7 @@ async fn a_pass_steps_over_nothing_that_an_old_snapshot_keeps() {
 /// walks on from what was seen last, and who has a place is not counted for.
 #[tokio::test]
 async fn what_an_old_snapshot_keeps_of_one_agents_is_stepped_over_once() {
-    const SUBMIT: &str = "'acme', 'new_ID', 'a', false, 1000000, NULL, 'r', 'ask', 'confirm', 'normal', false, 't', '{}', NULL,
+    const SUBMIT: &str = "'acme', 'new_ID', 'acme', false, 1000000, NULL, 'r', 'ask', 'confirm', 'normal', false, 't', '{}', NULL,
         '0.6', NULL, NULL, NULL, NULL, 'system:expiry', false, '{}', '{1}', '{}', NULL, 'open', NULL, NULL, 86400, 1000, NULL,
         PLACE";
     const DIRECTIVE: &str =
@@ -256,24 +300,109 @@ async fn what_an_old_snapshot_keeps_of_held_pushes_is_stepped_over_once_a_look()
     }
 }
 
+/// Statements that go through what is held for hosts, or count what is under way: see above.
+const GOING_THROUGH: [&str; 4] = [
+    "count held pushes",
+    "release pushes",
+    "release moved pushes",
+    "insert broadcast",
+];
+/// What cannot be asked with any values.
+const PARTICULAR: [&str; 2] = ["insert message", "find labelled agents"];
+
+/// Where few rows are left among many dead, of which it knows nothing, PostgreSQL thinks little of reading an index whole. A
+/// statement that knows the keys does not offer it one.
+#[tokio::test]
+async fn what_is_asked_for_by_its_key_is_found_by_it() {
+    let kept = Kept::dealing(LEAVE_FEW).await;
+    for (name, sql) in tiers::statements(Tier::Lifecycle) {
+        if GOING_THROUGH.contains(&name) || PARTICULAR.contains(&name) {
+            continue;
+        }
+        for keys in [1, 64] {
+            let plan = kept.plan(name, sql, keys).await;
+            let blocks = touched(&plan);
+            assert!(
+                blocks <= BLOCKS_MAX + keys * BLOCKS_PER_KEY_MAX,
+                "{name}: {blocks} blocks for {keys} keys: {plan:#}"
+            );
+            let whole = whole_indexes(&plan);
+            assert!(
+                whole.is_empty(),
+                "{name}: reads all of {whole:?} for {keys} keys: {plan:#}"
+            );
+        }
+    }
+}
+
 /// The same values with this id and place.
 fn of(values: &str, id: &str, place: &str) -> String {
     values.replace("ID", id).replace("PLACE", place)
+}
+
+/// Some value of a type; of an array as many as there are keys, of which none is there.
+fn value(of: &Type, keys: u64) -> String {
+    match *of {
+        Type::TEXT => "'acme'".to_owned(),
+        Type::INT8 | Type::INT4 => "500".to_owned(),
+        Type::BOOL => "true".to_owned(),
+        Type::BYTEA => "sha256('x')".to_owned(),
+        Type::TIMESTAMPTZ => "now()".to_owned(),
+        Type::TEXT_ARRAY => array("text", keys, |key| format!("'key {key}'")),
+        Type::INT8_ARRAY => array("bigint", keys, |key| key.to_string()),
+        Type::INT4_ARRAY => array("integer", keys, |key| key.to_string()),
+        Type::BOOL_ARRAY => array("boolean", keys, |_| "true".to_owned()),
+        Type::TIMESTAMPTZ_ARRAY => array("timestamptz", keys, |_| "now()".to_owned()),
+        _ => panic!("no value of {of}"),
+    }
+}
+
+fn array(element: &str, keys: u64, value: impl Fn(u64) -> String) -> String {
+    let values: Vec<_> = (1..=keys).map(value).collect();
+    format!("ARRAY[{}]::{element}[]", values.join(", "))
 }
 
 /// Blocks that a statement of lifecycle touches with these values.
 async fn blocks(client: &Client, name: &str, values: &str) -> u64 {
     let statements = tiers::statements(Tier::Lifecycle);
     let (_, sql) = statements.iter().find(|(other, _)| *other == name).unwrap();
+    touched(&explain(client, name, sql, values).await)
+}
+
+/// Runs a statement; its plan, with what each part of it touched.
+async fn explain(client: &Client, name: &str, sql: &str, values: &str) -> Value {
+    let values = if values.is_empty() {
+        String::new()
+    } else {
+        format!("({values})")
+    };
     let explain = format!(
-        "PREPARE pass AS {sql};\nEXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE pass({values});\nDEALLOCATE pass"
+        "PREPARE pass AS {sql};\nEXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) EXECUTE pass{values};\nDEALLOCATE pass"
     );
-    let messages = client.simple_query(&explain).await.unwrap();
+    let messages = client.simple_query(&explain).await;
+    let messages = messages.unwrap_or_else(|error| panic!("{name}: {error:?}"));
     let plan = messages.iter().find_map(|message| match message {
         tokio_postgres::SimpleQueryMessage::Row(row) => row.get(0),
         _ => None,
     });
-    let plan: Value = serde_json::from_str(plan.unwrap()).unwrap();
-    let touched = |kind: &str| plan[0]["Plan"][kind].as_u64().unwrap_or_default();
-    touched("Shared Hit Blocks") + touched("Shared Read Blocks")
+    let mut plan: Value = serde_json::from_str(plan.unwrap()).unwrap();
+    plan[0]["Plan"].take()
+}
+
+fn touched(plan: &Value) -> u64 {
+    let blocks = |kind: &str| plan[kind].as_u64().unwrap_or_default();
+    blocks("Shared Hit Blocks") + blocks("Shared Read Blocks")
+}
+
+/// The indexes that a plan reads without a condition.
+fn whole_indexes(plan: &Value) -> Vec<&str> {
+    let index = plan["Index Name"].as_str();
+    let mut whole: Vec<_> = index
+        .filter(|_| plan["Index Cond"].is_null())
+        .into_iter()
+        .collect();
+    for part in plan["Plans"].as_array().into_iter().flatten() {
+        whole.extend(whole_indexes(part));
+    }
+    whole
 }

@@ -34,6 +34,7 @@ WITH acked AS (
                             OR push.replaced_until >= statement_timestamp()
                             OR ($7::text IS NOT NULL AND (push.attempts > 0 OR push.generation > 1))
                         )
+                    OFFSET 0
                 )
             )
         )

@@ -15,20 +15,20 @@ WITH over AS MATERIALIZED (
 ),
 
 told AS MATERIALIZED (
-    SELECT recipient.account, recipient.broadcast_id, recipient.agent
-    FROM over
-    INNER JOIN lifecycle.broadcast_recipients AS recipient
-        ON over.account = recipient.account AND over.broadcast_id = recipient.broadcast_id
+    SELECT recipient.agent
+    FROM lifecycle.broadcast_recipients AS recipient
+    WHERE
+        recipient.account = (SELECT over.account FROM over)
+        AND recipient.broadcast_id = (SELECT over.broadcast_id FROM over)
     LIMIT $1
 ),
 
 recipients AS (
     DELETE FROM lifecycle.broadcast_recipients AS recipient
-    USING told
     WHERE
-        recipient.account = told.account
-        AND recipient.broadcast_id = told.broadcast_id
-        AND recipient.agent = told.agent
+        recipient.account = (SELECT over.account FROM over)
+        AND recipient.broadcast_id = (SELECT over.broadcast_id FROM over)
+        AND recipient.agent = ANY(ARRAY(SELECT told.agent FROM told))
 ),
 
 broadcasts AS (

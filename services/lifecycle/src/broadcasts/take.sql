@@ -4,5 +4,5 @@
 -- Locks: the broadcast. Index: its primary key.
 SELECT broadcast.author, broadcast.content, broadcast.expires_at, broadcast.accepted_at
 FROM lifecycle.broadcasts AS broadcast
-WHERE broadcast.account = $1 AND broadcast.broadcast_id = $2 AND broadcast.fanned_out_at IS NULL
+WHERE broadcast.account = $1 AND broadcast.broadcast_id = $2 AND broadcast.kept_until IS NULL
 FOR UPDATE SKIP LOCKED

@@ -9,7 +9,7 @@ WITH erased AS (
     WHERE
         message.account = asked.account
         AND message.message_id = asked.message_id
-        AND message.terminal_at IS NOT NULL
+        AND message.status <> 'open'
     RETURNING message.account, message.message_id, message.agent, message.status
 ),
 

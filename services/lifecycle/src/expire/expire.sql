@@ -13,7 +13,7 @@ overdue AS (
     SELECT message.account, message.message_id, asked.resolution_id
     FROM lifecycle.messages AS message
     INNER JOIN asked ON message.account = asked.account AND message.message_id = asked.message_id
-    WHERE message.status = 'open' AND statement_timestamp() > message.expires_at
+    WHERE message.status = (SELECT 'open'::text) AND statement_timestamp() > message.expires_at
     ORDER BY message.account, message.message_id
     FOR UPDATE OF message
 ),
@@ -33,7 +33,7 @@ expired AS (
     WHERE
         message.account = overdue.account
         AND message.message_id = overdue.message_id
-        AND message.status = 'open'
+        AND message.status = (SELECT 'open'::text)
         AND statement_timestamp() > message.expires_at
     RETURNING
         message.account,

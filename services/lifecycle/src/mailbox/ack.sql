@@ -15,7 +15,7 @@ WITH mine AS (
     WHERE
         entry.account = $1
         AND entry.agent = $2
-        AND entry.ended_at IS NULL
+        AND entry.state IN ('queued', 'delivered')
         AND NOT EXISTS (
             SELECT 1
             FROM lifecycle.closed_mailboxes AS mailbox

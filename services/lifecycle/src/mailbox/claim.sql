@@ -153,11 +153,7 @@ claimed AS (
         claim_id = made.claim_id
     FROM made
     CROSS JOIN fitting
-    WHERE
-        entry.ctid = fitting.place
-        AND entry.account = $1
-        AND entry.ended_at IS NULL
-        AND entry.visible_at <= statement_timestamp()
+    WHERE entry.ctid = fitting.place
     RETURNING entry.entry_id, entry.kind, entry.seq, entry.enqueued_at, entry.deliveries = 1 AS is_first
 ),
 
@@ -212,7 +208,8 @@ SELECT
                         AND waiting.ended_at IS NULL
                         AND waiting.visible_at >= asked.begins_at
                         AND waiting.visible_at > (SELECT closed.closed_at FROM closed)
-                        AND waiting.visible_at < 'infinity'
+                        -- As a value it would make entries_dropping seem to serve.
+                        AND waiting.visible_at < (SELECT 'infinity'::timestamptz)
                         AND waiting.enqueued_at > (SELECT closed.closed_at FROM closed)
                         AND waiting.drops_at >= statement_timestamp()
                     ORDER BY waiting.visible_at, waiting.seq

@@ -25,6 +25,7 @@ WITH closed AS MATERIALIZED (
                     AND entry.agent = mailbox.agent
                     AND entry.ended_at IS NULL
                     AND entry.enqueued_at <= mailbox.closed_at
+                OFFSET 0
             )
         )
     ORDER BY mailbox.closed_at
@@ -52,6 +53,7 @@ lying AS MATERIALIZED (
                         push.account = waiting.account
                         AND push.message_id = waiting.entry_id
                         AND greatest(push.claim_until, closed.closed_at) > statement_timestamp() - interval '90 seconds'
+                    OFFSET 0
                 )
             )
         LIMIT $1::bigint + $3::bigint
@@ -87,6 +89,7 @@ emptied AS (
                 AND entry.agent = closed.agent
                 AND entry.ended_at IS NULL
                 AND entry.enqueued_at <= closed.closed_at
+            OFFSET 0
         )
 )
 

@@ -10,23 +10,16 @@
 -- Locks: the entries, by account and id. Indexes: the primary keys of entries, pushes, push_attempts.
 WITH overdue AS (
     SELECT entry.account, entry.entry_id
-    FROM lifecycle.entries AS entry
+    FROM lifecycle.tracks AS entry
     INNER JOIN unnest($1::text[], $2::text[]) AS asked (account, entry_id)
         ON entry.account = asked.account AND entry.entry_id = asked.entry_id
     WHERE
-        entry.ended_at IS NULL
+        entry.state IN ('queued', 'delivered')
         AND (
             (entry.visible_at < 'infinity' AND entry.drops_at < statement_timestamp())
             OR entry.kept_until < statement_timestamp()
         )
-        AND NOT (
-            entry.state = 'queued'
-            AND EXISTS (
-                SELECT 1
-                FROM lifecycle.awaited_directives AS awaited
-                WHERE awaited.account = entry.account AND awaited.entry_id = entry.entry_id
-            )
-        )
+        AND NOT entry.awaits_outcome
     ORDER BY entry.account, entry.entry_id
     FOR UPDATE OF entry
 ),

@@ -52,7 +52,8 @@ LEFT JOIN LATERAL (
         AND entry.ended_at IS NULL
         AND entry.visible_at >= asked.begins_at
         AND entry.visible_at > closed.closed_at
-        AND entry.visible_at < 'infinity'
+        -- As a value it would make entries_dropping seem to serve.
+        AND entry.visible_at < (SELECT 'infinity'::timestamptz)
         AND entry.enqueued_at > closed.closed_at
         AND entry.drops_at >= statement_timestamp()
     ORDER BY entry.visible_at, entry.seq

@@ -3,23 +3,16 @@
 -- outcome of their push is to come. Of each, $3 are passed over. Looks $2 milliseconds back.
 --
 -- Locks: the entries; those that others hold are passed over, so that replicas share the work and none waits.
--- Indexes: entries_dropping, entries_orphaned, the primary keys of pushes, push_attempts.
+-- Indexes: entries_dropping, entries_orphaned, the primary keys of entries, pushes, push_attempts.
 WITH dropping AS MATERIALIZED (
     SELECT entry.account, entry.entry_id
-    FROM lifecycle.entries AS entry
+    FROM lifecycle.tracks AS entry
     WHERE
         entry.ended_at IS NULL
         AND entry.visible_at < 'infinity'
         AND entry.drops_at < statement_timestamp()
         AND entry.drops_at > statement_timestamp() - $2::bigint * interval '1 millisecond'
-        AND NOT (
-            entry.state = 'queued'
-            AND EXISTS (
-                SELECT 1
-                FROM lifecycle.awaited_directives AS awaited
-                WHERE awaited.account = entry.account AND awaited.entry_id = entry.entry_id
-            )
-        )
+        AND NOT entry.awaits_outcome
     ORDER BY entry.drops_at
     LIMIT $1
     OFFSET $3

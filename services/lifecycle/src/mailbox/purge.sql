@@ -43,8 +43,22 @@ directives AS (
 
 acks AS (
     DELETE FROM lifecycle.acks AS ack
-    USING entries
-    WHERE ack.account = entries.account AND ack.in_reply_to = entries.entry_id AND ack.leg = 'mailbox'
+    WHERE
+        ack.ctid = ANY(
+            ARRAY(
+                SELECT known.place
+                FROM entries
+                CROSS JOIN LATERAL (
+                    SELECT known.ctid AS place
+                    FROM lifecycle.acks AS known
+                    WHERE
+                        known.account = entries.account
+                        AND known.in_reply_to = entries.entry_id
+                        AND known.leg = 'mailbox'
+                    OFFSET 0
+                ) AS known
+            )
+        )
     RETURNING ack.account, ack.ack_id
 ),
 

@@ -78,14 +78,18 @@ due AS MATERIALIZED (
         ON push.kind = 'directive' AND push.account = entry.account AND push.message_id = entry.entry_id
     LEFT JOIN lifecycle.closed_mailboxes AS mailbox
         ON directive.account = mailbox.account AND directive.agent = mailbox.agent
-    LEFT JOIN lifecycle.acks AS ack
-        ON push.kind = 'ack' AND push.account = ack.account AND push.message_id = ack.ack_id
+    LEFT JOIN LATERAL (
+        SELECT ack.ack_id, ack.note
+        FROM lifecycle.acks AS ack
+        WHERE push.kind = 'ack' AND push.account = ack.account AND push.message_id = ack.ack_id
+        OFFSET 0
+    ) AS ack ON true
     LEFT JOIN delivery.webhooks_v1 AS webhook
         ON
             push.account = webhook.account
             AND webhook.agent = CASE push.kind WHEN 'directive' THEN directive.agent WHEN 'ack' THEN '' END
     WHERE
-        push.state = 'due'
+        push.state = (SELECT 'due'::text)
         AND (
             push.claim_id = $1
             OR (

@@ -12,4 +12,4 @@ SELECT
 FROM lifecycle.pushes AS push
 INNER JOIN unnest($2::text[], $3::text[]) AS asked (account, message_id)
     ON push.account = asked.account AND push.message_id = asked.message_id
-WHERE push.state = 'due' AND push.claim_id = $1
+WHERE push.state = (SELECT 'due'::text) AND push.claim_id = $1

@@ -126,7 +126,7 @@ reached AS (
     SELECT entry.account, entry.entry_id
     FROM lifecycle.entries AS entry
     INNER JOIN settled ON entry.account = settled.account AND entry.entry_id = settled.message_id
-    WHERE settled.kind = 'delivered' AND settled.pushed = 'directive' AND entry.ended_at IS NULL
+    WHERE settled.kind = 'delivered' AND settled.pushed = 'directive' AND entry.state IN ('queued', 'delivered')
     ORDER BY entry.account, entry.entry_id
     FOR UPDATE OF entry
 ),
@@ -138,7 +138,7 @@ handed AS (
         delivered_at = coalesce(entry.delivered_at, statement_timestamp()),
         deliveries = entry.deliveries + 1
     FROM reached
-    WHERE entry.account = reached.account AND entry.entry_id = reached.entry_id AND entry.ended_at IS NULL
+    WHERE entry.account = reached.account AND entry.entry_id = reached.entry_id AND entry.state IN ('queued', 'delivered')
     RETURNING entry.account, entry.entry_id, entry.deliveries = 1 AS is_first
 )
 

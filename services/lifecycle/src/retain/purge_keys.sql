@@ -15,6 +15,7 @@ WITH over AS MATERIALIZED (
                 message.account = key.account
                 AND message.message_id = key.message_id
                 AND message.status = 'open'
+            OFFSET 0
         ) AS is_open
     FROM lifecycle.idempotency AS key
     WHERE

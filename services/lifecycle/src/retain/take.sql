@@ -36,17 +36,15 @@ taken AS MATERIALIZED (
     SELECT message.account, message.message_id, message.terminal_at, message.resolution_id, message.delivery_state
     FROM lifecycle.messages AS message
     INNER JOIN over ON message.account = over.account AND message.message_id = over.message_id
+    LEFT JOIN quiet ON over.account = quiet.account AND over.message_id = quiet.message_id
     WHERE
         (
-            EXISTS (
-                SELECT 1
-                FROM quiet
-                WHERE quiet.account = over.account AND quiet.message_id = over.message_id
-            )
+            quiet.message_id IS NOT NULL
             OR NOT EXISTS (
                 SELECT 1
                 FROM lifecycle.pushes AS push
                 WHERE push.account = over.account AND push.message_id = over.message_id
+                OFFSET 0
             )
         )
         AND coalesce(message.kept_from, message.terminal_at)

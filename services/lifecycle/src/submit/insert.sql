@@ -89,6 +89,7 @@ key AS (
                     earlier.account = known.account
                     AND earlier.message_id = known.message_id
                     AND earlier.status = 'open'
+                OFFSET 0
             )
     RETURNING message_id
 ),
