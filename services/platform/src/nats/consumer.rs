@@ -4,11 +4,12 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use async_nats::jetstream::consumer::pull::{self, MessagesError};
+use async_nats::jetstream::consumer::pull::{self, MessagesError, MessagesErrorKind};
 use async_nats::jetstream::message::Acker;
 use async_nats::jetstream::{AckKind, Message};
 use futures_util::{FutureExt, StreamExt};
 use tokio::sync::watch;
+use tokio::time::Instant;
 
 use super::jobs::Jobs;
 use crate::backoff::Backoff;
@@ -16,6 +17,8 @@ use crate::backoff::Backoff;
 /// How long the server keeps a request for jobs, and how often it says that it still has it.
 const REQUEST_EXPIRES: Duration = Duration::from_secs(30);
 const REQUEST_HEARTBEAT: Duration = Duration::from_secs(5);
+/// After two heartbeats that did not come a request is given up: had one come, it would have lasted for three.
+const HEARTBEATS_OF_A_MUTE: u32 = 3;
 /// Pauses between attempts to open the queue.
 const FIRST_DELAY: Duration = Duration::from_millis(50);
 const MAX_DELAY: Duration = Duration::from_secs(2);
@@ -28,6 +31,10 @@ pub struct Consumer<T> {
     batch_max: usize,
     connects: watch::Receiver<u64>,
     messages: Option<pull::Stream>,
+    /// Since when it is open without a job.
+    silent_since: Instant,
+    /// The server never said anything about it: it is to be made anew.
+    is_mute: bool,
     /// Of jobs that could not be read.
     unreadable: Vec<Acker>,
     backoff: Backoff,
@@ -50,6 +57,8 @@ impl<T: prost::Message + Default> Consumer<T> {
             batch_max: batch_max.max(1),
             connects,
             messages: None,
+            silent_since: Instant::now(),
+            is_mute: false,
             unreadable: Vec::new(),
             backoff,
             job: PhantomData,
@@ -82,6 +91,7 @@ impl<T: prost::Message + Default> Consumer<T> {
 
     async fn open(&mut self) {
         self.connects.mark_unchanged();
+        self.silent_since = Instant::now();
         if !self.jobs.is_connected() {
             // Ends early when the server is there.
             let _ = tokio::time::timeout(MAX_DELAY, self.connects.changed()).await;
@@ -96,7 +106,12 @@ impl<T: prost::Message + Default> Consumer<T> {
         }
     }
 
-    async fn subscribe(&self) -> Result<pull::Stream, async_nats::Error> {
+    async fn subscribe(&mut self) -> Result<pull::Stream, async_nats::Error> {
+        if self.is_mute {
+            tracing::warn!("job queue is mute: its consumer is made anew");
+            self.is_mute = false;
+            self.jobs.delete_consumer().await?;
+        }
         let consumer = self.jobs.open().await?;
         let request = consumer.stream().max_messages_per_batch(self.batch_max);
         Ok(request
@@ -122,6 +137,7 @@ impl<T: prost::Message + Default> Consumer<T> {
         let mut next = first;
         while let Some(Ok(message)) = next {
             self.backoff.reset();
+            self.silent_since = Instant::now();
             let (message, acker) = message.split();
             match T::decode(message.payload) {
                 Ok(job) => batch.push(Delivery { job, acker }),
@@ -141,10 +157,16 @@ impl<T: prost::Message + Default> Consumer<T> {
         }
         if let Some(Err(error)) = next {
             tracing::debug!(%error, "job queue interrupted");
+            self.is_mute = is_mute(error.kind(), self.silent_since.elapsed());
         }
         self.messages = None;
         batch
     }
+}
+
+/// Whether the server has said nothing at all. Such a consumer may stay so, whoever opens it again.
+fn is_mute(error: MessagesErrorKind, silent_for: Duration) -> bool {
+    error == MessagesErrorKind::MissingHeartbeat && silent_for < HEARTBEATS_OF_A_MUTE * REQUEST_HEARTBEAT
 }
 
 /// A job in hand.
@@ -169,5 +191,25 @@ impl<T> Delivery<T> {
         if !matches!(acked, Ok(Ok(()))) {
             ::metrics::counter!("hub_nats_job_acks_lost_total").increment(1);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use async_nats::jetstream::consumer::pull::MessagesErrorKind::{ConsumerDeleted, MissingHeartbeat};
+
+    use super::{REQUEST_HEARTBEAT, is_mute};
+
+    #[test]
+    fn a_consumer_that_never_said_anything_is_mute() {
+        let given_up = 2 * REQUEST_HEARTBEAT + Duration::from_millis(100);
+        assert!(is_mute(MissingHeartbeat, given_up));
+        assert!(
+            !is_mute(MissingHeartbeat, given_up + REQUEST_HEARTBEAT),
+            "one came"
+        );
+        assert!(!is_mute(ConsumerDeleted, given_up));
     }
 }

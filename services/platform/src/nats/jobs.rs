@@ -6,7 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
-use async_nats::jetstream::context::{GetStreamError, GetStreamErrorKind, PublishError, PublishErrorKind};
+use async_nats::jetstream::context::{
+    CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError,
+    PublishErrorKind,
+};
+use async_nats::jetstream::message::PublishMessage;
 use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use bytes::Bytes;
@@ -19,6 +23,8 @@ use super::connection::is_connected;
 use super::consumer::Consumer;
 use crate::config;
 
+/// A name that no stream of the hub has.
+const NO_STREAM: &str = "-";
 /// How long a stream that was just seen is taken to be there.
 const SEEN_FOR: Duration = Duration::from_millis(500);
 
@@ -168,8 +174,12 @@ impl Jobs {
     }
 
     /// The shared consumer, with its stream: both as configured, created where they are missing.
+    ///
+    /// Servers before 2.9.15 give a stream's name away before it is set up, so that of two workers who open a queue at once
+    /// one may come too early. A consumer made then stays mute for ever.
     pub(super) async fn open(&self) -> Result<PullConsumer, async_nats::Error> {
         self.ensure_stream().await?;
+        self.check_stream_answers().await?;
         let Inner {
             context,
             stream,
@@ -179,6 +189,29 @@ impl Jobs {
         Ok(context
             .create_consumer_on_stream(consumer.clone(), &stream.name)
             .await?)
+    }
+
+    /// Drops the shared consumer. Its jobs stay in the queue.
+    pub(super) async fn delete_consumer(&self) -> Result<(), async_nats::Error> {
+        let Inner {
+            context,
+            stream,
+            consumer,
+            ..
+        } = &*self.inner;
+        let name = consumer.durable_name.as_deref().unwrap_or_default();
+        context.delete_consumer_from_stream(name, &stream.name).await?;
+        Ok(())
+    }
+
+    /// A stream that is set up refuses what is meant for another.
+    async fn check_stream_answers(&self) -> Result<(), async_nats::Error> {
+        let Inner { context, subject, .. } = &*self.inner;
+        let misdirected = PublishMessage::build().expected_stream(NO_STREAM);
+        match context.send_publish(subject.clone(), misdirected).await?.await {
+            Err(error) if !is_refusal(&error) => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the server is connected now.
@@ -191,13 +224,29 @@ impl Jobs {
         if seen_at.is_some_and(|at| at.elapsed() < SEEN_FOR) {
             return Ok(());
         }
-        self.inner
-            .context
-            .create_or_update_stream(self.inner.stream.clone())
-            .await?;
+        let Inner { context, stream, .. } = &*self.inner;
+        // An update of a stream that is not set up yet ends a server before 2.9.15: only what surely differs is updated.
+        match context.create_stream(stream.clone()).await {
+            Err(error) if is_different(&error) => _ = context.update_stream(stream).await?,
+            created => _ = created?,
+        }
         *seen_at = Some(Instant::now());
         Ok(())
     }
+}
+
+/// The stream is there, configured otherwise.
+fn is_different(error: &CreateStreamError) -> bool {
+    let CreateStreamErrorKind::JetStream(cause) = error.kind() else {
+        return false;
+    };
+    cause.error_code() == ErrorCode::STREAM_NAME_EXIST
+}
+
+/// The stream does not take what is meant for another.
+fn is_refusal(error: &PublishError) -> bool {
+    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<jetstream::Error>());
+    cause.is_some_and(|cause| cause.error_code() == ErrorCode::STREAM_NOT_MATCH)
 }
 
 fn is_missing(error: &GetStreamError) -> bool {

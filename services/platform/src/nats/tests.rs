@@ -28,11 +28,16 @@ fn wake() -> Wake {
 }
 
 async fn client(port: u16) -> Nats {
+    client_of(port, "TEST").await
+}
+
+async fn client_of(port: u16, prefix: &str) -> Nats {
     let variables = [
         ("HUB_NATS_URL", format!("nats://127.0.0.1:{port}")),
-        ("HUB_NATS_PREFIX", "TEST".to_owned()),
+        ("HUB_NATS_PREFIX", prefix.to_owned()),
         ("HUB_NATS_RECONNECT_MAX_DELAY_MS", "50".to_owned()),
         ("HUB_NATS_PUBLISH_IN_FLIGHT_MAX", "16".to_owned()),
+        ("HUB_NATS_JOBS_MAX_BYTES", "1048576".to_owned()),
     ];
     let config = Config::load(variables.map(|(name, value)| (name.to_owned(), value))).unwrap();
     connect(&config.nats).await.unwrap()
@@ -159,5 +164,43 @@ async fn a_job_goes_to_one_worker_and_comes_back_if_it_is_not_acked() {
     .await;
     taken.sort_by(|one, other| one.message_id.cmp(&other.message_id));
     assert_eq!(taken, jobs(0..50));
+    server.stop().await.unwrap();
+}
+
+/// Of two who open a queue at once, one would come before the server has set it up: the consumer of both was mute then.
+#[tokio::test]
+async fn a_queue_that_two_open_at_once_gives_its_jobs() {
+    const QUEUES: usize = 100;
+    /// A mute consumer is found out after ten seconds.
+    const SOONER_THAN_MADE_ANEW: Duration = Duration::from_secs(9);
+    let dir = tempfile::tempdir().unwrap();
+    let options = NatsOptions {
+        dir: dir.path().join("nats"),
+        port: 0,
+    };
+    let server = servers::Nats::start(options).await.unwrap();
+    for number in 0..QUEUES {
+        let prefix = format!("TEST{number}");
+        let (one, other) = (
+            client_of(server.port, &prefix).await,
+            client_of(server.port, &prefix).await,
+        );
+        let (mut first, mut second) = (one.jobs().consume::<Job>(1), other.jobs().consume::<Job>(1));
+        soon(async { tokio::join!(one.connected(), other.connected()) }).await;
+        let publish = async {
+            while one.jobs().publish(&jobs(0..1)).await == 0 {}
+            // The other has nothing to wait for.
+            std::future::pending::<()>().await;
+        };
+        let taken = async {
+            tokio::select! {
+                taken = first.next() => taken,
+                taken = second.next() => taken,
+                () = publish => Vec::new(),
+            }
+        };
+        let taken = tokio::time::timeout(SOONER_THAN_MADE_ANEW, taken).await;
+        assert_eq!(taken.expect("a mute consumer")[0].job, jobs(0..1)[0]);
+    }
     server.stop().await.unwrap();
 }
