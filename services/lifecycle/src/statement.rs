@@ -67,8 +67,9 @@ impl Statement {
 /// Every statement has its index. A plan made while a table was small would scan it, and would be kept while it grows.
 ///
 /// That is not all. Of the dead rows that an old snapshot keeps, PostgreSQL knows nothing when it plans: where few rows live it
-/// may read an index whole rather than look up a key. So a lookup by key does not offer it a partial index, whose condition it
-/// recognizes (`state = (SELECT 'due')` hides it), and an `EXISTS` that is not a join has `OFFSET 0`. Tests see to both.
+/// may read an index whole rather than look up a key. So a lookup by key does not offer it the index of a queue, whose
+/// condition it recognizes (`state = (SELECT 'due')` hides it), and an `EXISTS` that is not a join has `OFFSET 0`. Tests of the
+/// schema see to both.
 const KEEP_TO_INDEXES: &str = "SET enable_seqscan = off";
 
 /// Name and text of every statement: a test prepares each against the migrated schema.

@@ -13,7 +13,7 @@ WITH turned AS (
         recipient.account = $1
         AND recipient.broadcast_id = $2
         AND recipient.agent = outcome.agent
-        AND recipient.state = 'pending'
+        AND recipient.state = (SELECT 'pending'::text)
 )
 
 UPDATE lifecycle.broadcasts AS broadcast

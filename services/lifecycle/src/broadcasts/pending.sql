@@ -2,7 +2,7 @@
 -- `is_there` false: the agent that it was for, which was there when it was taken at $3, has gone; one of its id may have come
 -- since.
 --
--- Locks: none. Indexes: broadcast_recipients_pending, the primary key of directory.agents.
+-- Locks: none. Indexes: broadcast_recipients_pending, the primary keys of directory.agents, directory.accounts.
 SELECT
     recipient.agent,
     recipient.directive_id,
@@ -13,6 +13,7 @@ SELECT
             known.account = recipient.account
             AND known.agent = recipient.agent
             AND known.created_at <= $3
+        OFFSET 0
     ) AS is_there
 FROM lifecycle.broadcast_recipients AS recipient
 WHERE recipient.account = $1 AND recipient.broadcast_id = $2 AND recipient.state = 'pending'

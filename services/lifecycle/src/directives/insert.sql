@@ -43,7 +43,7 @@ counted AS MATERIALIZED (
             AND entry.lane = 'everyone'
             AND entry.ended_at IS NULL
             AND entry.visible_at > (SELECT closed.closed_at FROM closed)
-            -- As a value it would make entries_dropping seem to serve.
+            -- Written as a value it would let PostgreSQL take entries_dropping.
             AND entry.visible_at < (SELECT 'infinity'::timestamptz)
             AND entry.enqueued_at > (SELECT closed.closed_at FROM closed)
         LIMIT (SELECT depth.entries_max FROM depth)

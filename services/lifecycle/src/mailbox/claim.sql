@@ -30,7 +30,11 @@ WITH known AS MATERIALIZED (
 held AS MATERIALIZED (
     SELECT entry.entry_id, entry.kind, entry.seq, entry.enqueued_at
     FROM lifecycle.entries AS entry
-    WHERE entry.account = $1 AND entry.claim_id = $4 AND entry.agent = $2 AND entry.ended_at IS NULL
+    WHERE
+        entry.account = $1
+        AND entry.claim_id = $4
+        AND entry.agent = $2
+        AND entry.state IN ('queued', 'delivered')
 ),
 
 closed AS MATERIALIZED (
@@ -208,7 +212,7 @@ SELECT
                         AND waiting.ended_at IS NULL
                         AND waiting.visible_at >= asked.begins_at
                         AND waiting.visible_at > (SELECT closed.closed_at FROM closed)
-                        -- As a value it would make entries_dropping seem to serve.
+                        -- Written as a value it would let PostgreSQL take entries_dropping.
                         AND waiting.visible_at < (SELECT 'infinity'::timestamptz)
                         AND waiting.enqueued_at > (SELECT closed.closed_at FROM closed)
                         AND waiting.drops_at >= statement_timestamp()

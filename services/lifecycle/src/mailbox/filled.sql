@@ -52,7 +52,7 @@ LEFT JOIN LATERAL (
         AND entry.ended_at IS NULL
         AND entry.visible_at >= asked.begins_at
         AND entry.visible_at > closed.closed_at
-        -- As a value it would make entries_dropping seem to serve.
+        -- Written as a value it would let PostgreSQL take entries_dropping.
         AND entry.visible_at < (SELECT 'infinity'::timestamptz)
         AND entry.enqueued_at > closed.closed_at
         AND entry.drops_at >= statement_timestamp()

@@ -2,7 +2,7 @@
 -- acknowledgements and the pushes of both; their broadcasts keep how they ended. So are keys of humans whose time is over
 -- dropped. Of each, $4 are passed over. Looks $3 milliseconds back. `taken` tells whether there may be more.
 --
--- What is held is found again by where it is, which is settled meanwhile.
+-- What is held is found again by where it is, which is settled meanwhile. So are acknowledgements: none is ever changed.
 --
 -- Locks: the entries; those that others hold are passed over. Then the agents of their broadcasts.
 -- Indexes: entries_kept, human_keys_over, broadcast_recipients_by_directive, the primary keys of entries, directives, acks,

@@ -242,6 +242,10 @@ LEFT JOIN lifecycle.envelopes AS envelope
     ON due.kind = 'response' AND claimed.account = envelope.account AND claimed.message_id = envelope.message_id
 LEFT JOIN lifecycle.directives AS directive
     ON due.kind = 'directive' AND claimed.account = directive.account AND claimed.message_id = directive.directive_id
-LEFT JOIN lifecycle.acks AS ack
-    ON due.kind = 'ack' AND claimed.account = ack.account AND claimed.message_id = ack.ack_id
+LEFT JOIN LATERAL (
+    SELECT ack.*
+    FROM lifecycle.acks AS ack
+    WHERE due.kind = 'ack' AND claimed.account = ack.account AND claimed.message_id = ack.ack_id
+    OFFSET 0
+) AS ack ON true
 ORDER BY judged.account, judged.message_id

@@ -9,7 +9,14 @@ SELECT
     push.probes,
     push.deferrals,
     (extract(EPOCH FROM statement_timestamp() - push.started_at) * 1000)::bigint AS elapsed_ms
-FROM lifecycle.pushes AS push
-INNER JOIN unnest($2::text[], $3::text[]) AS asked (account, message_id)
-    ON push.account = asked.account AND push.message_id = asked.message_id
-WHERE push.state = (SELECT 'due'::text) AND push.claim_id = $1
+FROM unnest($2::text[], $3::text[]) AS asked (account, message_id)
+CROSS JOIN LATERAL (
+    SELECT *
+    FROM lifecycle.pushes AS push
+    WHERE
+        push.account = asked.account
+        AND push.message_id = asked.message_id
+        AND push.state = (SELECT 'due'::text)
+        AND push.claim_id = $1
+    OFFSET 0
+) AS push

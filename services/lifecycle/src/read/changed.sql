@@ -8,6 +8,10 @@ SELECT
     asked.account,
     asked.message_id
 FROM unnest($1::text[], $2::text[]) AS asked (account, message_id)
-LEFT JOIN lifecycle.messages AS message
-    ON asked.account = message.account AND asked.message_id = message.message_id
+LEFT JOIN LATERAL (
+    SELECT message.status, message.expires_at
+    FROM lifecycle.messages AS message
+    WHERE asked.account = message.account AND asked.message_id = message.message_id
+    OFFSET 0
+) AS message ON true
 WHERE message.status IS DISTINCT FROM 'open' OR message.expires_at < statement_timestamp()

@@ -32,22 +32,27 @@ quiet AS MATERIALIZED (
     FOR UPDATE OF push SKIP LOCKED
 ),
 
+ready AS MATERIALIZED (
+    SELECT quiet.account, quiet.message_id
+    FROM quiet
+    UNION ALL
+    SELECT over.account, over.message_id
+    FROM over
+    WHERE
+        NOT EXISTS (
+            SELECT 1
+            FROM lifecycle.pushes AS push
+            WHERE push.account = over.account AND push.message_id = over.message_id
+            OFFSET 0
+        )
+),
+
 taken AS MATERIALIZED (
     SELECT message.account, message.message_id, message.terminal_at, message.resolution_id, message.delivery_state
     FROM lifecycle.messages AS message
-    INNER JOIN over ON message.account = over.account AND message.message_id = over.message_id
-    LEFT JOIN quiet ON over.account = quiet.account AND over.message_id = quiet.message_id
+    INNER JOIN ready ON message.account = ready.account AND message.message_id = ready.message_id
     WHERE
-        (
-            quiet.message_id IS NOT NULL
-            OR NOT EXISTS (
-                SELECT 1
-                FROM lifecycle.pushes AS push
-                WHERE push.account = over.account AND push.message_id = over.message_id
-                OFFSET 0
-            )
-        )
-        AND coalesce(message.kept_from, message.terminal_at)
+        coalesce(message.kept_from, message.terminal_at)
         <= statement_timestamp() - $1::bigint * interval '1 second'
     FOR UPDATE OF message SKIP LOCKED
 )
