@@ -31,9 +31,9 @@ pub struct Consumer<T> {
     batch_max: usize,
     connects: watch::Receiver<u64>,
     messages: Option<pull::Stream>,
-    /// Since when it is open without a job.
-    silent_since: Instant,
-    /// The server never said anything about it: it is to be made anew.
+    /// Since when it is open, while no job has come.
+    unheard_since: Option<Instant>,
+    /// The server never said anything of it: it is to be made anew.
     is_mute: bool,
     /// Of jobs that could not be read.
     unreadable: Vec<Acker>,
@@ -57,7 +57,7 @@ impl<T: prost::Message + Default> Consumer<T> {
             batch_max: batch_max.max(1),
             connects,
             messages: None,
-            silent_since: Instant::now(),
+            unheard_since: None,
             is_mute: false,
             unreadable: Vec::new(),
             backoff,
@@ -91,14 +91,18 @@ impl<T: prost::Message + Default> Consumer<T> {
 
     async fn open(&mut self) {
         self.connects.mark_unchanged();
-        self.silent_since = Instant::now();
         if !self.jobs.is_connected() {
+            // It may come back with another consumer.
+            self.is_mute = false;
             // Ends early when the server is there.
             let _ = tokio::time::timeout(MAX_DELAY, self.connects.changed()).await;
             return;
         }
         match self.subscribe().await {
-            Ok(messages) => self.messages = Some(messages),
+            Ok(messages) => {
+                self.messages = Some(messages);
+                self.unheard_since = Some(Instant::now());
+            }
             Err(error) => {
                 tracing::warn!(%error, "job queue cannot be opened");
                 self.backoff.wait().await;
@@ -109,8 +113,8 @@ impl<T: prost::Message + Default> Consumer<T> {
     async fn subscribe(&mut self) -> Result<pull::Stream, async_nats::Error> {
         if self.is_mute {
             tracing::warn!("job queue is mute: its consumer is made anew");
-            self.is_mute = false;
             self.jobs.delete_consumer().await?;
+            self.is_mute = false;
         }
         let consumer = self.jobs.open().await?;
         let request = consumer.stream().max_messages_per_batch(self.batch_max);
@@ -137,7 +141,7 @@ impl<T: prost::Message + Default> Consumer<T> {
         let mut next = first;
         while let Some(Ok(message)) = next {
             self.backoff.reset();
-            self.silent_since = Instant::now();
+            self.unheard_since = None;
             let (message, acker) = message.split();
             match T::decode(message.payload) {
                 Ok(job) => batch.push(Delivery { job, acker }),
@@ -157,16 +161,17 @@ impl<T: prost::Message + Default> Consumer<T> {
         }
         if let Some(Err(error)) = next {
             tracing::debug!(%error, "job queue interrupted");
-            self.is_mute = is_mute(error.kind(), self.silent_since.elapsed());
+            self.is_mute = is_mute(error.kind(), self.unheard_since.map(|since| since.elapsed()));
         }
         self.messages = None;
         batch
     }
 }
 
-/// Whether the server has said nothing at all. Such a consumer may stay so, whoever opens it again.
-fn is_mute(error: MessagesErrorKind, silent_for: Duration) -> bool {
-    error == MessagesErrorKind::MissingHeartbeat && silent_for < HEARTBEATS_OF_A_MUTE * REQUEST_HEARTBEAT
+/// Whether the server has said nothing at all since it was opened. Such a consumer may stay so, whoever opens it again.
+fn is_mute(error: MessagesErrorKind, unheard_for: Option<Duration>) -> bool {
+    error == MessagesErrorKind::MissingHeartbeat
+        && unheard_for.is_some_and(|time| time < HEARTBEATS_OF_A_MUTE * REQUEST_HEARTBEAT)
 }
 
 /// A job in hand.
@@ -205,11 +210,10 @@ mod tests {
     #[test]
     fn a_consumer_that_never_said_anything_is_mute() {
         let given_up = 2 * REQUEST_HEARTBEAT + Duration::from_millis(100);
-        assert!(is_mute(MissingHeartbeat, given_up));
-        assert!(
-            !is_mute(MissingHeartbeat, given_up + REQUEST_HEARTBEAT),
-            "one came"
-        );
-        assert!(!is_mute(ConsumerDeleted, given_up));
+        assert!(is_mute(MissingHeartbeat, Some(given_up)));
+        let later = given_up + REQUEST_HEARTBEAT;
+        assert!(!is_mute(MissingHeartbeat, Some(later)), "a heartbeat came");
+        assert!(!is_mute(MissingHeartbeat, None), "a job came");
+        assert!(!is_mute(ConsumerDeleted, Some(given_up)));
     }
 }

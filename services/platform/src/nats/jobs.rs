@@ -7,11 +7,12 @@ use std::time::Duration;
 
 use async_nats::jetstream::consumer::{AckPolicy, PullConsumer, pull};
 use async_nats::jetstream::context::{
-    CreateStreamError, CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError,
-    PublishErrorKind,
+    CreateStreamErrorKind, GetStreamError, GetStreamErrorKind, PublishError, PublishErrorKind,
 };
 use async_nats::jetstream::message::PublishMessage;
-use async_nats::jetstream::stream::{self, DiscardPolicy, RetentionPolicy, StorageType};
+use async_nats::jetstream::stream::{
+    self, ConsumerError, ConsumerErrorKind, DiscardPolicy, RetentionPolicy, StorageType,
+};
 use async_nats::jetstream::{self, Context, ErrorCode};
 use bytes::Bytes;
 use futures_util::StreamExt;
@@ -23,7 +24,7 @@ use super::connection::is_connected;
 use super::consumer::Consumer;
 use crate::config;
 
-/// A name that no stream of the hub has.
+/// A name under which no stream is made.
 const NO_STREAM: &str = "-";
 /// How long a stream that was just seen is taken to be there.
 const SEEN_FOR: Duration = Duration::from_millis(500);
@@ -191,7 +192,7 @@ impl Jobs {
             .await?)
     }
 
-    /// Drops the shared consumer. Its jobs stay in the queue.
+    /// Drops the shared consumer, if it is there. Its jobs stay in the queue.
     pub(super) async fn delete_consumer(&self) -> Result<(), async_nats::Error> {
         let Inner {
             context,
@@ -200,16 +201,18 @@ impl Jobs {
             ..
         } = &*self.inner;
         let name = consumer.durable_name.as_deref().unwrap_or_default();
-        context.delete_consumer_from_stream(name, &stream.name).await?;
-        Ok(())
+        match context.delete_consumer_from_stream(name, &stream.name).await {
+            Err(error) if !is_gone(&error) => Err(error.into()),
+            _ => Ok(()),
+        }
     }
 
-    /// A stream that is set up refuses what is meant for another.
+    /// A stream that is set up answers what is published; it takes nothing that is meant for another.
     async fn check_stream_answers(&self) -> Result<(), async_nats::Error> {
         let Inner { context, subject, .. } = &*self.inner;
         let misdirected = PublishMessage::build().expected_stream(NO_STREAM);
         match context.send_publish(subject.clone(), misdirected).await?.await {
-            Err(error) if !is_refusal(&error) => Err(error.into()),
+            Err(error) if !is_answer(&error) => Err(error.into()),
             _ => Ok(()),
         }
     }
@@ -225,28 +228,32 @@ impl Jobs {
             return Ok(());
         }
         let Inner { context, stream, .. } = &*self.inner;
-        // An update of a stream that is not set up yet ends a server before 2.9.15: only what surely differs is updated.
-        match context.create_stream(stream.clone()).await {
-            Err(error) if is_different(&error) => _ = context.update_stream(stream).await?,
-            created => _ = created?,
+        // In this order: an update of a stream that is not set up yet ends a server before 2.9.15.
+        if let Err(refusal) = context.create_stream(stream.clone()).await {
+            // It is there and differs, or has itself taken the room that the server has for streams.
+            let CreateStreamErrorKind::JetStream(_) = refusal.kind() else {
+                return Err(refusal.into());
+            };
+            match context.update_stream(stream).await {
+                Err(error) if error.kind() == CreateStreamErrorKind::NotFound => return Err(refusal.into()),
+                updated => updated?,
+            };
         }
         *seen_at = Some(Instant::now());
         Ok(())
     }
 }
 
-/// The stream is there, configured otherwise.
-fn is_different(error: &CreateStreamError) -> bool {
-    let CreateStreamErrorKind::JetStream(cause) = error.kind() else {
-        return false;
-    };
-    cause.error_code() == ErrorCode::STREAM_NAME_EXIST
+/// The server's word, not that none came.
+fn is_answer(error: &PublishError) -> bool {
+    std::error::Error::source(error).is_some_and(<dyn std::error::Error>::is::<jetstream::Error>)
 }
 
-/// The stream does not take what is meant for another.
-fn is_refusal(error: &PublishError) -> bool {
-    let cause = std::error::Error::source(error).and_then(|cause| cause.downcast_ref::<jetstream::Error>());
-    cause.is_some_and(|cause| cause.error_code() == ErrorCode::STREAM_NOT_MATCH)
+fn is_gone(error: &ConsumerError) -> bool {
+    let ConsumerErrorKind::JetStream(cause) = error.kind() else {
+        return false;
+    };
+    cause.error_code() == ErrorCode::CONSUMER_NOT_FOUND
 }
 
 fn is_missing(error: &GetStreamError) -> bool {
