@@ -29,15 +29,16 @@ impl Tier {
         let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count());
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {
-            match self.relay_broadcasts_once(&jobs, look_back.next()).await {
+            let look = look_back.next();
+            match self.relay_broadcasts_once(&jobs, look).await {
                 Ok(true) => {}
                 // What was left grows old meanwhile.
                 Ok(false) => {
-                    look_back.forget();
+                    look_back.keep(look);
                     count_back.forget();
                 }
                 Err(error) => {
-                    look_back.forget();
+                    look_back.failed(look);
                     count_back.forget();
                     db::report(&error);
                     continue;

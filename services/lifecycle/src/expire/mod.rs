@@ -109,8 +109,9 @@ impl Tier {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
         let mut look_back = LookBack::new(self.late());
         while pause.unless(&shutdown).await {
-            if !self.sweep_once(look_back.next(), &shutdown).await {
-                look_back.forget();
+            let look = look_back.next();
+            if !self.sweep_once(look, &shutdown).await {
+                look_back.failed(look);
             }
         }
     }

@@ -12,7 +12,7 @@ use time::OffsetDateTime;
 use tokio_postgres::Row;
 use tokio_postgres::types::Type;
 
-use super::heads::{Head, Lane};
+use super::heads::{Lane, Walk};
 use super::{CLAIM, DELIVERED, END_CLAIM, QUEUED, UNCLAIM, lanes};
 use crate::error::Error;
 use crate::statement::TypedValues;
@@ -75,8 +75,8 @@ impl Tier {
             name: (*lane).to_owned(),
         });
         let now = Instant::now();
-        let walked: Vec<_> = names.map(|lane| (self.heads.of(&lane, now), lane)).collect();
-        let (begins_at, seen_at) = Head::columns(walked.iter().map(|(head, _)| *head));
+        let walks: Vec<_> = names.map(|lane| (self.heads.walk(&lane, now), lane)).collect();
+        let (begins_at, seen_at) = Walk::columns(walks.iter().map(|(walk, _)| *walk));
         let values: TypedValues<'_> = &[
             (&request.account, Type::TEXT),
             (&request.agent, Type::TEXT),
@@ -96,8 +96,8 @@ impl Tier {
             read(row, &mut claimed).during(CLAIM.name)?;
         }
         if let (Some(now_there), Some(heads)) = (claimed.now, claimed.heads.take()) {
-            for ((walked, lane), begins_at) in walked.into_iter().zip(heads) {
-                self.heads.saw(lane, walked, begins_at, now_there, now);
+            for ((walk, lane), begins_at) in walks.into_iter().zip(heads) {
+                self.heads.saw(lane, walk, begins_at, now_there);
             }
         }
         Ok(claimed)

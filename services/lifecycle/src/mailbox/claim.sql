@@ -103,18 +103,26 @@ room AS MATERIALIZED (
     WHERE walked.number = 1 OR (walked.number <= $5 AND walked.bytes <= $6::bigint)
 ),
 
+begun AS MATERIALIZED (
+    SELECT asked.lane, min(lying.visible_at) AS first_at
+    FROM lying
+    INNER JOIN asked ON lying.lane_number = asked.number
+    GROUP BY asked.lane
+),
+
 visible AS MATERIALIZED (
     SELECT entry.place, entry.visible_at, entry.seq, entry.content_bytes
-    FROM asked
+    FROM begun
     CROSS JOIN LATERAL (
         SELECT waiting.ctid AS place, waiting.visible_at, waiting.seq, waiting.content_bytes
         FROM lifecycle.entries AS waiting
         WHERE
             waiting.account = $1
             AND waiting.agent = $2
-            AND waiting.lane = asked.lane
+            AND waiting.lane = begun.lane
             AND waiting.ended_at IS NULL
-            AND waiting.visible_at >= asked.begins_at
+            -- What is dead before that was stepped over once.
+            AND waiting.visible_at >= begun.first_at
             AND waiting.visible_at > (SELECT closed.closed_at FROM closed)
             AND waiting.visible_at <= statement_timestamp()
             AND waiting.enqueued_at > (SELECT closed.closed_at FROM closed)
@@ -123,7 +131,6 @@ visible AS MATERIALIZED (
         LIMIT (SELECT room.entries FROM room)
         FOR UPDATE SKIP LOCKED
     ) AS entry
-    WHERE EXISTS (SELECT 1 FROM lying)
 ),
 
 fitting AS MATERIALIZED (

@@ -8,7 +8,7 @@ use hub_proto::lifecycle::{FilledMailbox, FindFilledReply, FindFilledRequest, Ma
 use ma2h::error::Problem;
 use tokio_postgres::types::Type;
 
-use super::heads::{Head, Lane};
+use super::heads::{Lane, Walk};
 use super::{FILLED, lanes};
 use crate::error::Error;
 use crate::statement::TypedValues;
@@ -49,17 +49,17 @@ impl Tier {
     /// Finds in how many milliseconds something of each lane may be given.
     async fn look_at(&self, visible_in_ms: &mut HashMap<Lane, Option<i64>>) -> Result<(), db::Error> {
         let now = Instant::now();
-        let walked: Vec<_> = visible_in_ms
+        let walks: Vec<_> = visible_in_ms
             .keys()
-            .map(|lane| (lane.clone(), self.heads.of(lane, now)))
+            .map(|lane| (lane.clone(), self.heads.walk(lane, now)))
             .collect();
-        let column = |of: fn(&Lane) -> &str| walked.iter().map(|(lane, _)| of(lane)).collect::<Vec<_>>();
+        let column = |of: fn(&Lane) -> &str| walks.iter().map(|(lane, _)| of(lane)).collect::<Vec<_>>();
         let (accounts, agents, lanes) = (
             column(|lane| &lane.account),
             column(|lane| &lane.agent),
             column(|lane| &lane.name),
         );
-        let (begins_at, seen_at) = Head::columns(walked.iter().map(|(_, head)| *head));
+        let (begins_at, seen_at) = Walk::columns(walks.iter().map(|(_, walk)| *walk));
         let values: TypedValues<'_> = &[
             (&accounts, Type::TEXT_ARRAY),
             (&agents, Type::TEXT_ARRAY),
@@ -69,10 +69,10 @@ impl Tier {
             (&self.heads.late_ms(), Type::INT8),
         ];
         let rows = FILLED.rows_planned(&self.pool, values).await?;
-        for ((lane, head), row) in walked.iter().zip(&rows) {
+        for ((lane, walk), row) in walks.iter().zip(&rows) {
             let (begins_at, at) = (row.try_get("begins_at"), row.try_get("now"));
             let (begins_at, at) = (begins_at.during(FILLED.name)?, at.during(FILLED.name)?);
-            self.heads.saw(lane.clone(), *head, begins_at, at, now);
+            self.heads.saw(lane.clone(), *walk, begins_at, at);
             visible_in_ms.insert(lane.clone(), row.try_get("visible_in_ms").during(FILLED.name)?);
         }
         Ok(())

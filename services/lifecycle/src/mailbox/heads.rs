@@ -3,19 +3,19 @@
 //! What drains have taken leaves dead entries at the beginning of a lane. While somebody holds an old snapshot, a backup or a
 //! report, vacuum cannot remove them, and a drain that began at the beginning would step over all of them each time. So a lane
 //! is walked from where it began when it was last seen. What may lie before that is known: a first delivery that was put back
-//! is noted in the database, and what another call had in hand, or was late to commit, is found by a whole look now and again.
+//! is noted in the database, and what was late to commit is found by walks that begin earlier, the earlier the more seldom.
 
 use std::collections::HashMap;
+use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use time::OffsetDateTime;
 
 use crate::bounded;
+use crate::look_back::{CYCLE, Reach, reach};
 
-/// How often a lane is looked at as a whole.
-const WHOLE_EVERY: Duration = Duration::from_secs(45);
-/// Lanes that are known at a time; others are looked at as a whole.
+/// Lanes that are known at a time; others are walked as a whole.
 const LANES_MAX: usize = 50_000;
 
 /// A lane of a mailbox.
@@ -28,23 +28,29 @@ pub(super) struct Lane {
 
 /// Where a lane began, by the clock of the database.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Head {
+struct Head {
     /// Nothing lies before.
-    pub(super) begins_at: OffsetDateTime,
+    begins_at: OffsetDateTime,
     /// When that was seen.
-    pub(super) seen_at: OffsetDateTime,
-    /// Until when the lane needs no look as a whole.
-    whole_until: Instant,
+    seen_at: OffsetDateTime,
+    looked_at: Instant,
 }
 
-impl Head {
+/// One look at a lane.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Walk {
+    /// From where, and what was put back since when is looked for; none: as a whole.
+    from: Option<(OffsetDateTime, OffsetDateTime)>,
+    known: Option<Head>,
+    began: Instant,
+}
+
+impl Walk {
     /// As statements take them.
     pub(super) fn columns(
-        heads: impl Iterator<Item = Option<Self>>,
+        walks: impl Iterator<Item = Self>,
     ) -> (Vec<Option<OffsetDateTime>>, Vec<Option<OffsetDateTime>>) {
-        heads
-            .map(|head| head.map(|head| (head.begins_at, head.seen_at)).unzip())
-            .unzip()
+        walks.map(|walk| walk.from.unzip()).unzip()
     }
 }
 
@@ -53,6 +59,9 @@ impl Head {
 pub(crate) struct Heads {
     /// What came so short a time before a look may be committed after it.
     late: Duration,
+    began: Instant,
+    /// By which the walks of the lanes that begin earlier are spread over time.
+    spread: RandomState,
     known: Mutex<HashMap<Lane, Head>>,
 }
 
@@ -60,6 +69,8 @@ impl Heads {
     pub(crate) fn new(late: Duration) -> Self {
         Self {
             late,
+            began: Instant::now(),
+            spread: RandomState::new(),
             known: Mutex::default(),
         }
     }
@@ -69,34 +80,46 @@ impl Heads {
         i64::try_from(self.late.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Where the lane is to be walked from; none where all of it is.
-    pub(super) fn of(&self, lane: &Lane, now: Instant) -> Option<Head> {
+    /// The look at the lane that begins `now`.
+    pub(super) fn walk(&self, lane: &Lane, now: Instant) -> Walk {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.get(lane).filter(|head| now < head.whole_until).copied()
+        let known = known.get(lane).copied();
+        Walk {
+            from: known.and_then(|head| self.from(lane, head, now)),
+            known,
+            began: now,
+        }
     }
 
-    /// A look at the lane from `walked` that was begun `now`, at this time of the database's, found that it begins there.
-    pub(super) fn saw(
-        &self,
-        lane: Lane,
-        walked: Option<Head>,
-        begins_at: OffsetDateTime,
-        at: OffsetDateTime,
-        now: Instant,
-    ) {
+    fn from(&self, lane: &Lane, head: Head, now: Instant) -> Option<(OffsetDateTime, OffsetDateTime)> {
+        let spread = Duration::from_secs(self.spread.hash_one(lane) % CYCLE.as_secs());
+        let at = |at: Instant| spread + at.saturating_duration_since(self.began);
+        match reach(at(head.looked_at), at(now)) {
+            Reach::Last => Some((head.begins_at, head.seen_at)),
+            Reach::Further(further) => {
+                let since = head.seen_at - further;
+                Some((head.begins_at.min(since), since))
+            }
+            Reach::Whole => None,
+        }
+    }
+
+    /// This look found, at this time of the database's, that the lane begins there. Of looks that began with the same
+    /// knowledge the first counts: another may have been before it, and know no better.
+    pub(super) fn saw(&self, lane: Lane, walk: Walk, begins_at: OffsetDateTime, at: OffsetDateTime) {
         let head = Head {
             begins_at: begins_at.min(at - self.late),
             seen_at: at,
-            whole_until: walked.map_or(now + WHOLE_EVERY, |walked| walked.whole_until),
+            looked_at: walk.began,
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_known = |known: &Head| known.whole_until == head.whole_until;
-        // All of it was looked at meanwhile, and better is known; or it was forgotten.
-        if walked.is_some() && !known.get(&lane).is_some_and(is_known) {
+        if known.get(&lane) != walk.known.as_ref() {
             return;
         }
         if known.len() >= LANES_MAX && !known.contains_key(&lane) {
-            bounded::make_room(&mut known, |head| now < head.whole_until);
+            bounded::make_room(&mut known, |head| {
+                walk.began.saturating_duration_since(head.looked_at) < CYCLE
+            });
         }
         known.insert(lane, head);
     }
@@ -108,9 +131,11 @@ mod tests {
 
     use time::OffsetDateTime;
 
-    use super::{Heads, LANES_MAX, Lane, WHOLE_EVERY};
+    use super::{Heads, LANES_MAX, Lane};
+    use crate::look_back::CYCLE;
 
     const LATE: Duration = Duration::from_secs(15);
+    const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 
     fn lane(agent: &str) -> Lane {
         Lane {
@@ -120,65 +145,92 @@ mod tests {
         }
     }
 
-    fn head(heads: &Heads, now: Instant) -> Option<(OffsetDateTime, OffsetDateTime)> {
-        heads
-            .of(&lane("a"), now)
-            .map(|head| (head.begins_at, head.seen_at))
+    /// From where the lane is walked `now`.
+    fn from(heads: &Heads, now: Instant) -> Option<(OffsetDateTime, OffsetDateTime)> {
+        heads.walk(&lane("a"), now).from
+    }
+
+    /// A look `now` finds that the lane begins there.
+    fn saw(heads: &Heads, begins_at: OffsetDateTime, at: OffsetDateTime, now: Instant) {
+        heads.saw(lane("a"), heads.walk(&lane("a"), now), begins_at, at);
     }
 
     #[test]
-    fn a_lane_is_walked_from_where_it_began_and_now_and_again_as_a_whole() {
-        let (heads, now, at) = (Heads::new(LATE), Instant::now(), OffsetDateTime::UNIX_EPOCH);
-        assert_eq!(head(&heads, now), None);
+    fn a_lane_is_walked_from_where_it_began() {
+        let (heads, now) = (Heads::new(LATE), Instant::now());
+        assert_eq!(from(&heads, now), None);
 
         // What lies there longer than anything may be late is where it begins; otherwise something may come before.
-        let first = at - 2 * LATE;
-        heads.saw(lane("a"), None, first, at, now);
-        assert_eq!(head(&heads, now), Some((first, at)));
-        assert_eq!(heads.of(&lane("b"), now), None);
-        let (later, at) = (now + WHOLE_EVERY / 2, at + WHOLE_EVERY / 2);
-        heads.saw(lane("a"), heads.of(&lane("a"), later), at, at, later);
-        assert_eq!(head(&heads, later), Some((at - LATE, at)));
-
-        // A look from there on puts the whole one off no further.
-        assert_eq!(head(&heads, now + WHOLE_EVERY), None);
-        heads.saw(lane("a"), None, at, at, now + WHOLE_EVERY);
-        assert!(head(&heads, later + WHOLE_EVERY).is_some());
+        let first = START - 2 * LATE;
+        saw(&heads, first, START, now);
+        assert_eq!(from(&heads, now), Some((first, START)));
+        assert_eq!(heads.walk(&lane("b"), now).from, None);
+        saw(&heads, START, START, now);
+        assert_eq!(from(&heads, now), Some((START - LATE, START)));
     }
 
     #[test]
-    fn who_began_before_all_of_it_was_looked_at_knows_no_better() {
-        let (heads, now, at) = (Heads::new(LATE), Instant::now(), OffsetDateTime::UNIX_EPOCH);
-        heads.saw(lane("a"), None, at, at, now);
-        let walked = heads.of(&lane("a"), now);
-        let first = at - 2 * LATE;
-        heads.saw(lane("a"), None, first, at + LATE, now + WHOLE_EVERY);
-        heads.saw(lane("a"), walked, at, at, now);
-        assert_eq!(head(&heads, now + WHOLE_EVERY), Some((first, at + LATE)));
+    fn now_and_again_it_is_walked_from_before_that_and_once_in_a_cycle_as_a_whole() {
+        let (heads, began) = (Heads::new(LATE), Instant::now());
+        saw(&heads, START, START, began);
+        let (mut earlier, mut whole) = (Vec::new(), 0);
+        for second in 1..=CYCLE.as_secs() {
+            let passed = Duration::from_secs(second);
+            let (now, last) = (began + passed, START + passed - Duration::from_secs(1));
+            match from(&heads, now) {
+                Some((begins_at, seen_at)) if begins_at < last - LATE => {
+                    assert_eq!(begins_at, seen_at, "what was put back since is looked for");
+                    earlier.push((last - begins_at).whole_seconds());
+                }
+                Some(head) => assert_eq!(head, (last - LATE, last)),
+                None => whole += 1,
+            }
+            saw(&heads, START + passed, START + passed, now);
+        }
+        earlier.sort_unstable();
+        let expected: Vec<_> = [(90, 32), (180, 16), (360, 8), (720, 4), (1440, 2), (2880, 1)]
+            .into_iter()
+            .flat_map(|(seconds, times)| vec![seconds; times])
+            .collect();
+        assert_eq!((earlier, whole), (expected, 1));
+    }
+
+    #[test]
+    fn of_two_looks_that_began_with_the_same_knowledge_the_first_counts() {
+        let (heads, began) = (Heads::new(LATE), Instant::now());
+        let first = START - 2 * LATE;
+        // The first two walk it as a whole.
+        for second in 0..2 {
+            let now = began + Duration::from_secs(second);
+            let other = heads.walk(&lane("a"), now);
+            saw(&heads, first, START, now);
+            heads.saw(lane("a"), other, START, START);
+            assert_eq!(from(&heads, now), Some((first, START)));
+        }
     }
 
     #[test]
     fn so_many_are_known_at_a_time() {
-        let (heads, now, at) = (Heads::new(LATE), Instant::now(), OffsetDateTime::UNIX_EPOCH);
+        let (heads, now) = (Heads::new(LATE), Instant::now());
+        let saw = |agent: &str| heads.saw(lane(agent), heads.walk(&lane(agent), now), START, START);
         for agent in 0..LANES_MAX {
-            heads.saw(lane(&agent.to_string()), None, at, at, now);
+            saw(&agent.to_string());
         }
-        let known = |heads: &Heads| heads.known.lock().unwrap().len();
-        assert_eq!(known(&heads), LANES_MAX);
-        let first = heads.of(&lane("0"), now);
-        heads.saw(lane("0"), first, at, at, now);
-        assert_eq!(known(&heads), LANES_MAX);
-        heads.saw(lane("one more"), None, at, at, now);
-        assert!(known(&heads) < LANES_MAX && heads.of(&lane("one more"), now).is_some());
+        let known = || heads.known.lock().unwrap().len();
+        assert_eq!(known(), LANES_MAX);
+        saw("0");
+        assert_eq!(known(), LANES_MAX);
+        saw("one more");
+        assert!(known() < LANES_MAX && heads.walk(&lane("one more"), now).from.is_some());
     }
 
     #[test]
     fn a_look_from_where_it_began_does_not_bring_back_what_was_forgotten() {
-        let (heads, now, at) = (Heads::new(LATE), Instant::now(), OffsetDateTime::UNIX_EPOCH);
-        heads.saw(lane("a"), None, at, at, now);
-        let walked = heads.of(&lane("a"), now);
+        let (heads, now) = (Heads::new(LATE), Instant::now());
+        saw(&heads, START, START, now);
+        let walk = heads.walk(&lane("a"), now);
         heads.known.lock().unwrap().clear();
-        heads.saw(lane("a"), walked, at, at, now);
-        assert_eq!(head(&heads, now), None);
+        heads.saw(lane("a"), walk, START, START);
+        assert_eq!(from(&heads, now), None);
     }
 }

@@ -1,5 +1,6 @@
 -- Forgets a chunk of claims that became known more than an hour ago, whichever did first: no call of a drain is under way for
--- so long. Of these, $3 are passed over. Looks $2 milliseconds back. `taken` tells whether there may be more.
+-- so long, and whoever last saw a mailbox before something of it was put back then walks it as a whole. Of these, $3 are passed
+-- over. Looks $2 milliseconds back. `taken` tells whether there may be more.
 --
 -- Locks: the claims; those that others hold are passed over. Indexes: claims_over.
 WITH over AS MATERIALIZED (

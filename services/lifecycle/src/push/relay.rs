@@ -24,6 +24,16 @@ pub(super) const BACKLOG_INTERVAL: Duration = Duration::from_secs(5);
 /// How far it is counted.
 pub(super) const BACKLOG_MAX: i64 = 10_000;
 
+/// What came of a pass.
+enum Relayed {
+    /// Nothing is due any more.
+    All,
+    /// There was no room for the rest.
+    Part,
+    /// NATS did not take what it was given.
+    Refused,
+}
+
 impl Tier {
     /// Publishes what is due until shutdown.
     pub(crate) async fn relay(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
@@ -40,15 +50,21 @@ impl Tier {
             if let Err(error) = release.pass(&self, &jobs).await {
                 db::report(&error);
             }
-            match self.relay_once(&jobs, &mut look_back, &shutdown).await {
-                Ok(true) => refused.reset(),
-                Ok(false) => {
-                    look_back.forget();
+            let look = look_back.next();
+            match self.relay_once(&jobs, look, &shutdown).await {
+                Ok(Relayed::All) => refused.reset(),
+                // What there was no room for grows old meanwhile.
+                Ok(Relayed::Part) => {
+                    look_back.keep(look);
+                    refused.reset();
+                }
+                Ok(Relayed::Refused) => {
+                    look_back.keep(look);
                     // Each chunk that is not taken was rewritten for nothing.
                     pause_for(refused.next_delay(), &shutdown).await;
                 }
                 Err(error) => {
-                    look_back.forget();
+                    look_back.failed(look);
                     db::report(&error);
                     continue;
                 }
@@ -63,20 +79,12 @@ impl Tier {
         }
     }
 
-    /// Publishes chunk after chunk, until one is not full or the queue is; says whether NATS took all it was given. While
-    /// NATS is away no row is touched: nothing can be published. What is in a queue that is merely slow is not lost, and is
-    /// not published a second time.
-    async fn relay_once(
-        &self,
-        jobs: &Jobs,
-        look_back: &mut LookBack,
-        shutdown: &Shutdown,
-    ) -> Result<bool, db::Error> {
+    /// Publishes chunk after chunk, until one is not full or the queue is. While NATS is away no row is touched: nothing can be
+    /// published. What is in a queue that is merely slow is not lost, and is not published a second time.
+    async fn relay_once(&self, jobs: &Jobs, look: Look, shutdown: &Shutdown) -> Result<Relayed, db::Error> {
         let lifecycle = &self.config.lifecycle;
-        let look = look_back.next();
         let Some(waiting) = jobs.waiting().await else {
-            look_back.forget();
-            return Ok(true);
+            return Ok(Relayed::Part);
         };
         let mut room = u64::from(lifecycle.relay_queue_max).saturating_sub(waiting);
         while room > 0 && !shutdown.is_triggered() {
@@ -85,16 +93,14 @@ impl Tier {
             let count = u64::try_from(owed.len()).unwrap_or(u64::MAX);
             metrics::counter!("hub_lifecycle_pushes_relayed_total").increment(count);
             if !publish(jobs, &owed).await {
-                return Ok(false);
+                return Ok(Relayed::Refused);
             }
             if count < chunk_max {
-                return Ok(true);
+                return Ok(Relayed::All);
             }
             room = room.saturating_sub(count);
         }
-        // What there was no room for grows old meanwhile.
-        look_back.keep(look);
-        Ok(true)
+        Ok(Relayed::Part)
     }
 
     /// Takes at most so many pushes whose job shall be published now.

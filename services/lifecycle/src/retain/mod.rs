@@ -65,7 +65,7 @@ impl Tier {
                 self.purge_budgets(&mut budgets_from).await,
             ] {
                 if let Err(error) = retained {
-                    look_back.forget();
+                    look_back.failed(look);
                     db::report(&error);
                 }
             }
