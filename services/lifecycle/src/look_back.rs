@@ -7,15 +7,16 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
+use hub_platform::db;
+
 /// How often a look goes further back than to the last one.
 const STEP: Duration = Duration::from_secs(45);
 /// The power of two of steps after which a look is at everything.
 const WHOLE_LOG: u32 = 6;
 /// How long it is between two looks at everything: 48 minutes. What was put back under a claim is known for longer, an hour.
 pub(crate) const CYCLE: Duration = Duration::from_secs(STEP.as_secs() << WHOLE_LOG);
-/// How long after a whole look that failed there is none, as a multiple of what it took: one that is too much for the database
-/// leaves time for others.
-const REST: u32 = 60;
+/// How long after a look that the database gave up everything is looked at.
+const REST: Duration = Duration::from_mins(10);
 /// Further back than anything that is stored.
 const WHOLE: Duration = Duration::from_hours(24 * 36_525);
 
@@ -44,15 +45,15 @@ pub(crate) fn reach(last: Duration, now: Duration) -> Reach {
 }
 
 /// When a look began.
-#[derive(Clone, Copy, Debug)]
-struct Moment {
-    at: Instant,
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Moment {
+    pub(crate) at: Instant,
     /// Goes on while the machine sleeps.
-    wall: SystemTime,
+    pub(crate) wall: SystemTime,
 }
 
 impl Moment {
-    fn now() -> Self {
+    pub(crate) fn now() -> Self {
         Self {
             at: Instant::now(),
             wall: SystemTime::now(),
@@ -60,14 +61,14 @@ impl Moment {
     }
 
     /// Whether the machine slept since, for longer than this, or its clock was set as much forward.
-    fn slept(self, now: Self, longer_than: Duration) -> bool {
+    pub(crate) fn slept(self, now: Self, longer_than: Duration) -> bool {
         let passed = now.at.saturating_duration_since(self.at);
         let by_the_wall = now.wall.duration_since(self.wall).unwrap_or_default();
         by_the_wall > passed + longer_than
     }
 }
 
-/// Of one pass. It begins with a whole look.
+/// Of one pass. The first look is at everything.
 #[derive(Debug)]
 pub(crate) struct LookBack {
     /// What came due so short a time before a look may be committed after it.
@@ -75,29 +76,36 @@ pub(crate) struct LookBack {
     /// Whether more than the last look can have missed is to be found.
     goes_further: bool,
     began: Instant,
-    /// None: everything is looked at.
+    /// When the last look began that was dealt with; none: everything is looked at.
     last: Option<Moment>,
-    /// When everything is looked at again, after that failed.
+    /// When the last look began that went as far as the steps demand.
+    stepped_at: Instant,
+    /// When everything is looked at, after a look that the database gave up.
     whole_at: Option<Instant>,
 }
 
 /// How far one pass looks, however long it takes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Look {
+    reach: Reach,
     /// At what came due since; none: at everything.
     since: Option<Instant>,
+    began: Moment,
+    /// As it was before.
     last: Option<Moment>,
-    began: Instant,
+    stepped_at: Instant,
 }
 
 impl LookBack {
     /// Finds also what was late.
     pub(crate) fn new(late: Duration) -> Self {
+        let began = Instant::now();
         Self {
             late,
             goes_further: true,
-            began: Instant::now(),
+            began,
             last: None,
+            stepped_at: began,
             whole_at: None,
         }
     }
@@ -123,51 +131,65 @@ impl LookBack {
 
     /// A pass has not dealt with all that it looked at: the next one looks as far.
     pub(crate) fn keep(&mut self, look: Look) {
-        self.last = look.since.and(look.last);
+        self.last = look.last.filter(|_| look.reach != Reach::Whole);
+        self.stepped_at = look.stepped_at;
     }
 
-    /// A pass failed: the next one looks as far. Where that was at everything, it is tried again after a rest; passes until then
-    /// look at what came due since.
-    pub(crate) fn failed(&mut self, look: Look) {
-        self.failed_at(look, Instant::now());
-    }
-
-    fn failed_at(&mut self, look: Look, now: Instant) {
-        if look.since.is_some() {
-            self.keep(look);
+    /// A pass failed: the next one looks as far. But where that was too much for the database, the next ones do without, so that
+    /// what comes due is dealt with, and everything is looked at after a rest.
+    pub(crate) fn failed(&mut self, look: Look, error: &db::Error) {
+        if error.took_too_long() {
+            self.gave_up(look);
         } else {
-            let took = now.saturating_duration_since(look.began);
-            self.whole_at = Some(now + took * REST);
+            self.keep(look);
         }
+    }
+
+    fn gave_up(&mut self, look: Look) {
+        self.last = look
+            .last
+            .filter(|_| look.reach != Reach::Last)
+            .or(Some(look.began));
+        self.stepped_at = look.began.at;
+        self.whole_at = Some(look.began.at + REST);
     }
 
     fn at(&mut self, now: Moment) -> Look {
-        let last = self.last.replace(now);
-        let is_owed = self.whole_at.is_some_and(|at| at <= now.at);
-        let since = last.filter(|_| !is_owed).and_then(|last| self.since(last, now));
-        if since.is_none() {
+        let reach = self.reach(now);
+        let back = |last: Moment, by: Duration| last.at.checked_sub(by.max(self.late));
+        let since = self.last.and_then(|last| match reach {
+            Reach::Last => back(last, self.late),
+            Reach::Further(further) => back(last, further),
+            Reach::Whole => None,
+        });
+        let look = Look {
+            reach,
+            since,
+            began: now,
+            last: self.last,
+            stepped_at: self.stepped_at,
+        };
+        self.last = Some(now);
+        self.stepped_at = now.at;
+        if reach == Reach::Whole {
             self.whole_at = None;
         }
-        Look {
-            since,
-            last,
-            began: now.at,
-        }
+        look
     }
 
-    /// Since when a look is at what came due, where the last one was then; none: at everything.
-    fn since(&self, last: Moment, now: Moment) -> Option<Instant> {
-        let since_began = |at: Instant| at.saturating_duration_since(self.began);
-        let reach = match self.goes_further {
-            true if last.slept(now, self.late) => Reach::Whole,
-            true => reach(since_began(last.at), since_began(now.at)),
-            false => Reach::Last,
-        };
-        match reach {
-            Reach::Last => last.at.checked_sub(self.late),
-            Reach::Further(further) => last.at.checked_sub(further.max(self.late)),
-            Reach::Whole => None,
+    fn reach(&self, now: Moment) -> Reach {
+        let is_whole = self.whole_at.is_some_and(|at| at <= now.at)
+            || self
+                .last
+                .is_none_or(|last| self.goes_further && last.slept(now, self.late));
+        if is_whole {
+            return Reach::Whole;
         }
+        if !self.goes_further {
+            return Reach::Last;
+        }
+        let since_began = |at: Instant| at.saturating_duration_since(self.began);
+        reach(since_began(self.stepped_at), since_began(now.at))
     }
 }
 
@@ -189,7 +211,9 @@ impl Look {
 mod tests {
     use std::time::{Duration, Instant, SystemTime};
 
-    use super::{LookBack, Moment, REST, Reach, STEP, WHOLE, WHOLE_LOG, reach};
+    use hub_platform::db;
+
+    use super::{CYCLE, LookBack, Moment, REST, Reach, STEP, WHOLE, WHOLE_LOG, reach};
 
     const SECOND: Duration = Duration::from_secs(1);
     const LATE: Duration = Duration::from_secs(15);
@@ -201,16 +225,14 @@ mod tests {
     }
 
     impl Passes {
-        fn of(look_back: LookBack) -> Self {
+        fn of(mut look_back: LookBack) -> Self {
             let began = Moment {
                 // Late enough that so much may lie before it.
                 at: Instant::now() + 100 * STEP,
                 wall: SystemTime::now(),
             };
-            let look_back = LookBack {
-                began: began.at,
-                ..look_back
-            };
+            look_back.began = began.at;
+            look_back.stepped_at = began.at;
             Self { look_back, began }
         }
 
@@ -228,7 +250,7 @@ mod tests {
 
         fn back(&mut self, seconds: u32) -> Duration {
             let look = self.look(seconds);
-            Duration::from_millis(look.back_ms_at(look.began).unsigned_abs())
+            Duration::from_millis(look.back_ms_at(look.began.at).unsigned_abs())
         }
     }
 
@@ -240,14 +262,14 @@ mod tests {
         let further = |steps| Reach::Further(STEP * steps);
         let expected = [2, 4, 2, 8, 2, 4, 2, 16].map(further);
         assert_eq!(steps, expected);
-        assert_eq!(reach(STEP, STEP * 2 - SECOND), Reach::Last);
-        let whole = STEP * (1 << WHOLE_LOG);
-        assert_eq!(reach(whole - SECOND, whole), Reach::Whole);
-        assert_eq!(reach(whole, whole + STEP), further(2));
+        assert_eq!(reach(STEP, STEP + SECOND), Reach::Last);
+        let before = STEP * ((1 << WHOLE_LOG) - 1);
+        assert_eq!(reach(before, CYCLE), Reach::Whole);
+        assert_eq!(reach(CYCLE, CYCLE + STEP), further(2));
     }
 
     #[test]
-    fn what_was_late_is_found_after_as_long_again_however_often_somebody_looks() {
+    fn what_was_late_is_found_after_twice_as_long_however_often_somebody_looks() {
         // Long enough for each step but the whole one.
         let end = STEP.as_secs() << (WHOLE_LOG + 1);
         for every in [1, 7, 44, 45, 46, 100, 500, 1999] {
@@ -336,19 +358,40 @@ mod tests {
     }
 
     #[test]
-    fn what_failed_is_looked_at_again_and_everything_after_a_rest() {
+    fn what_failed_is_looked_at_again() {
+        let mut passes = Passes::of(LookBack::new(LATE));
+        let away = db::Error::corrupt("not what it must be");
+        for seconds in [0, 1, 2] {
+            let whole = passes.look(seconds);
+            assert_eq!(whole.since, None);
+            passes.look_back.failed(whole, &away);
+        }
+        passes.look(3);
+        let look = passes.look(13);
+        passes.look_back.failed(look, &away);
+        assert_eq!(passes.back(23), 20 * SECOND + LATE);
+    }
+
+    #[test]
+    fn what_is_too_much_for_the_database_does_not_stand_in_the_way() {
         let mut passes = Passes::of(LookBack::new(LATE));
         let whole = passes.look(0);
-        // So long after the database gave it up.
-        let (failed_at, again_at) = (passes.at(10).at, 10 + 10 * REST);
-        passes.look_back.failed_at(whole, failed_at);
-        assert_eq!(passes.back(10), 10 * SECOND + LATE);
-        let look = passes.look(20);
-        passes.look_back.failed_at(look, failed_at);
-        assert_eq!(passes.back(30), 20 * SECOND + LATE);
-        assert_ne!(passes.back(again_at - 1), WHOLE);
-        assert_eq!(passes.back(again_at), WHOLE);
-        assert_eq!(passes.back(again_at + 1), SECOND + LATE);
+        passes.look_back.gave_up(whole);
+        assert_eq!(passes.back(10), 10 * SECOND + LATE, "what came due since");
+        let further = passes.look(50);
+        assert_eq!(further.reach, Reach::Further(STEP * 2));
+        passes.look_back.gave_up(further);
+        assert_eq!(passes.back(60), 50 * SECOND + LATE, "as if that had not been");
+        let last = passes.look(70);
+        assert_eq!(last.reach, Reach::Last);
+        passes.look_back.gave_up(last);
+        assert_eq!(passes.back(80), 10 * SECOND + LATE);
+        // Everything is owed from then on, and once.
+        let owed_at = 70 + 600;
+        assert_ne!(passes.back(owed_at - 1), WHOLE);
+        assert_eq!(passes.back(owed_at), WHOLE);
+        assert_eq!(passes.back(owed_at + 1), SECOND + LATE);
+        assert_eq!(REST, 600 * SECOND);
     }
 
     #[test]

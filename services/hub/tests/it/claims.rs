@@ -402,6 +402,11 @@ async fn a_drain_walks_on_from_where_the_mailbox_began_and_back_to_what_was_put_
     let (_, now) = head_there.unwrap();
     let (given, _) = here.call_from(&claim(3), false, Some((now, now))).await;
     assert!(given.is_empty(), "{given:?}");
+    // Unless it was seen by a clock that was set back since.
+    let ahead = now + time::Duration::HOUR;
+    let (given, _) = here.call_from(&claim(6), false, Some((now, ahead))).await;
+    assert_eq!(given, sent[4..]);
+    assert_eq!(here.unclaim(&claim(6)).await, 1);
 
     assert_eq!(there.unclaim(&claim(1)).await, 2);
     assert_eq!(

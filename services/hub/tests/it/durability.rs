@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use http::Method;
 use hub_platform::db::{self, Tier};
+use hub_testkit::database::Database;
 use hub_testkit::{Answer, Api, Reply, TestHub, eventually};
 use reqwest::RequestBuilder;
 use serde_json::{Value, json};
@@ -33,6 +34,18 @@ async fn every_tier_commits_synchronously() {
         let row = client.query_one("SHOW synchronous_commit", &[]).await.unwrap();
         assert_eq!(row.get::<_, String>(0), "on", "{tier}");
     }
+}
+
+/// What a look at everything does about it depends on that (see `look_back.rs`).
+#[tokio::test]
+async fn a_statement_that_took_too_long_is_told_from_one_that_failed() {
+    let client = Database::create().await.connect().await;
+    let took_too_long = async |sql: &str| {
+        let error = client.batch_execute(sql).await.unwrap_err();
+        db::Error::from(error).took_too_long()
+    };
+    assert!(took_too_long("SET statement_timeout = 10; SELECT pg_sleep(600)").await);
+    assert!(!took_too_long("SELECT 1 / 0").await);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

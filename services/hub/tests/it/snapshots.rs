@@ -281,6 +281,28 @@ async fn what_an_old_snapshot_keeps_of_one_agents_is_stepped_over_once() {
     }
 }
 
+/// A drain that walks all of a lane walks it once, whether something lies there or not.
+#[tokio::test]
+async fn a_drain_steps_over_what_an_old_snapshot_keeps_once() {
+    let kept = Kept::start().await;
+    let whole = "'{NULL}', '{NULL}', 15000";
+    let look = format!("'{{acme}}', '{{drained}}', '{{everyone}}', {whole}");
+    for id in 1..=2 {
+        let walk = kept.blocks("find filled mailboxes", &look).await;
+        assert!(
+            walk > CALL_BLOCKS_MAX,
+            "the snapshot keeps nothing, {walk} blocks"
+        );
+        let claim = format!("'acme', 'drained', '{{everyone}}', 'clm_{id}', 32, 1000000, 60, false, {whole}");
+        let claim = kept.blocks("claim entries", &claim).await;
+        assert!(
+            claim <= walk + CALL_BLOCKS_MAX,
+            "{claim} blocks, and one walk is {walk}"
+        );
+        kept.let_some_come().await;
+    }
+}
+
 /// What is held for a host is looked at less often, the longer a look takes.
 #[tokio::test]
 async fn what_an_old_snapshot_keeps_of_held_pushes_is_stepped_over_once_a_look() {

@@ -38,7 +38,7 @@ impl Tier {
                     count_back.forget();
                 }
                 Err(error) => {
-                    look_back.failed(look);
+                    look_back.failed(look, &error);
                     count_back.forget();
                     db::report(&error);
                     continue;
@@ -46,8 +46,9 @@ impl Tier {
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
-                if let Err(error) = self.count_broadcasts(count_back.next()).await {
-                    count_back.forget();
+                let look = count_back.next();
+                if let Err(error) = self.count_broadcasts(look).await {
+                    count_back.failed(look, &error);
                     db::report(&error);
                 }
             }

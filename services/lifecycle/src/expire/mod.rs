@@ -110,14 +110,14 @@ impl Tier {
         let mut look_back = LookBack::new(self.late());
         while pause.unless(&shutdown).await {
             let look = look_back.next();
-            if !self.sweep_once(look, &shutdown).await {
-                look_back.failed(look);
+            if let Err(error) = self.sweep_once(look, &shutdown).await {
+                look_back.failed(look, &error);
             }
         }
     }
 
-    /// Expires chunk after chunk, until one is not full. Whether none failed.
-    async fn sweep_once(&self, look: Look, shutdown: &Shutdown) -> bool {
+    /// Expires chunk after chunk, until one is not full or fails, which is said.
+    async fn sweep_once(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = self.config.lifecycle.sweep_batch_max;
         while !shutdown.is_triggered() {
             let swept = match db::retry(|| self.expire_chunk(batch_max, look)).await {
@@ -127,14 +127,14 @@ impl Tier {
                     if !error.is_unavailable() {
                         self.expire_singly(batch_max, look).await;
                     }
-                    return false;
+                    return Err(error);
                 }
             };
             if swept < usize::try_from(batch_max).unwrap_or(usize::MAX) {
                 break;
             }
         }
-        true
+        Ok(())
     }
 
     /// Takes a chunk nobody else has in hand and expires it.

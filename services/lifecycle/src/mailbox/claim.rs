@@ -1,7 +1,5 @@
 //! Claims: what a drain is given, and what is taken back of it.
 
-use std::time::Instant;
-
 use hub_platform::db::{self, During};
 use hub_platform::ids;
 use hub_proto::lifecycle::{
@@ -15,6 +13,7 @@ use tokio_postgres::types::Type;
 use super::heads::{Lane, Walk};
 use super::{CLAIM, DELIVERED, END_CLAIM, QUEUED, UNCLAIM, lanes};
 use crate::error::Error;
+use crate::look_back::Moment;
 use crate::statement::TypedValues;
 use crate::tier::{Tier, bigint};
 
@@ -74,9 +73,14 @@ impl Tier {
             agent: request.agent.clone(),
             name: (*lane).to_owned(),
         });
-        let now = Instant::now();
-        let walks: Vec<_> = names.map(|lane| (self.heads.walk(&lane, now), lane)).collect();
-        let (begins_at, seen_at) = Walk::columns(walks.iter().map(|(walk, _)| *walk));
+        let now = Moment::now();
+        let walks: Vec<_> = names
+            .map(|lane| {
+                let walk = self.heads.walk(&lane, now);
+                (lane, walk)
+            })
+            .collect();
+        let (begins_at, seen_at) = Walk::columns(&walks);
         let values: TypedValues<'_> = &[
             (&request.account, Type::TEXT),
             (&request.agent, Type::TEXT),
@@ -90,13 +94,16 @@ impl Tier {
             (&seen_at, Type::TIMESTAMPTZ_ARRAY),
             (&self.heads.late_ms(), Type::INT8),
         ];
-        let rows = CLAIM.rows_planned(&self.pool, values).await?;
+        let rows = CLAIM
+            .rows_planned(&self.pool, values)
+            .await
+            .inspect_err(|error| self.heads.failed(&walks, error))?;
         let mut claimed = Claimed::default();
         for row in &rows {
             read(row, &mut claimed).during(CLAIM.name)?;
         }
         if let (Some(now_there), Some(heads)) = (claimed.now, claimed.heads.take()) {
-            for ((walk, lane), begins_at) in walks.into_iter().zip(heads) {
+            for ((lane, walk), begins_at) in walks.into_iter().zip(heads) {
                 self.heads.saw(lane, walk, begins_at, now_there);
             }
         }

@@ -54,7 +54,8 @@ asked AS MATERIALIZED (
         known.number,
         known.lane,
         CASE
-            WHEN known.begins_at IS NULL THEN '-infinity'
+            -- Also where the clock was set back since.
+            WHEN known.begins_at IS NULL OR known.seen_at > statement_timestamp() THEN '-infinity'
             ELSE least(known.begins_at, put_back.first_at)
         END AS begins_at
     FROM unnest($3::text[], $9::timestamptz[], $10::timestamptz[]) WITH ORDINALITY AS known (lane, begins_at, seen_at, number)
@@ -103,11 +104,20 @@ room AS MATERIALIZED (
     WHERE walked.number = 1 OR (walked.number <= $5 AND walked.bytes <= $6::bigint)
 ),
 
+-- What is dead before was stepped over once.
 begun AS MATERIALIZED (
-    SELECT asked.lane, min(lying.visible_at) AS first_at
-    FROM lying
-    INNER JOIN asked ON lying.lane_number = asked.number
-    GROUP BY asked.lane
+    SELECT
+        asked.lane,
+        coalesce(
+            min(lying.visible_at),
+            CASE
+                WHEN EXISTS (SELECT 1 FROM known) THEN asked.begins_at
+                ELSE statement_timestamp()
+            END
+        ) AS begins_at
+    FROM asked
+    LEFT JOIN lying ON asked.number = lying.lane_number
+    GROUP BY asked.number, asked.lane, asked.begins_at
 ),
 
 visible AS MATERIALIZED (
@@ -121,8 +131,7 @@ visible AS MATERIALIZED (
             AND waiting.agent = $2
             AND waiting.lane = begun.lane
             AND waiting.ended_at IS NULL
-            -- What is dead before that was stepped over once.
-            AND waiting.visible_at >= begun.first_at
+            AND waiting.visible_at >= begun.begins_at
             AND waiting.visible_at > (SELECT closed.closed_at FROM closed)
             AND waiting.visible_at <= statement_timestamp()
             AND waiting.enqueued_at > (SELECT closed.closed_at FROM closed)
@@ -131,6 +140,7 @@ visible AS MATERIALIZED (
         LIMIT (SELECT room.entries FROM room)
         FOR UPDATE SKIP LOCKED
     ) AS entry
+    WHERE EXISTS (SELECT 1 FROM lying)
 ),
 
 fitting AS MATERIALIZED (
@@ -208,16 +218,16 @@ SELECT
         WHEN given.entry_id IS NULL
             THEN (
                 SELECT (extract(EPOCH FROM min(next.visible_at) - statement_timestamp()) * 1000)::bigint
-                FROM asked
+                FROM begun
                 CROSS JOIN LATERAL (
                     SELECT waiting.visible_at
                     FROM lifecycle.entries AS waiting
                     WHERE
                         waiting.account = $1
                         AND waiting.agent = $2
-                        AND waiting.lane = asked.lane
+                        AND waiting.lane = begun.lane
                         AND waiting.ended_at IS NULL
-                        AND waiting.visible_at >= asked.begins_at
+                        AND waiting.visible_at >= begun.begins_at
                         AND waiting.visible_at > (SELECT closed.closed_at FROM closed)
                         -- Written as a value it would let PostgreSQL take entries_dropping.
                         AND waiting.visible_at < (SELECT 'infinity'::timestamptz)

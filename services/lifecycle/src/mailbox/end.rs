@@ -39,7 +39,7 @@ impl Tier {
                 self.purge_broadcasts(look, &shutdown).await,
             ] {
                 if let Err(error) = swept {
-                    look_back.failed(look);
+                    look_back.failed(look, &error);
                     db::report(&error);
                 }
             }

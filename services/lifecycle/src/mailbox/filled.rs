@@ -1,7 +1,6 @@
 //! One look for all who wait for their mailboxes at a gateway (design rule 6).
 
 use std::collections::HashMap;
-use std::time::Instant;
 
 use hub_platform::db::{self, During};
 use hub_proto::lifecycle::{FilledMailbox, FindFilledReply, FindFilledRequest, MailboxName};
@@ -11,6 +10,7 @@ use tokio_postgres::types::Type;
 use super::heads::{Lane, Walk};
 use super::{FILLED, lanes};
 use crate::error::Error;
+use crate::look_back::Moment;
 use crate::statement::TypedValues;
 use crate::tier::Tier;
 
@@ -48,7 +48,7 @@ impl Tier {
 
     /// Finds in how many milliseconds something of each lane may be given.
     async fn look_at(&self, visible_in_ms: &mut HashMap<Lane, Option<i64>>) -> Result<(), db::Error> {
-        let now = Instant::now();
+        let now = Moment::now();
         let walks: Vec<_> = visible_in_ms
             .keys()
             .map(|lane| (lane.clone(), self.heads.walk(lane, now)))
@@ -59,7 +59,7 @@ impl Tier {
             column(|lane| &lane.agent),
             column(|lane| &lane.name),
         );
-        let (begins_at, seen_at) = Walk::columns(walks.iter().map(|(_, walk)| *walk));
+        let (begins_at, seen_at) = Walk::columns(&walks);
         let values: TypedValues<'_> = &[
             (&accounts, Type::TEXT_ARRAY),
             (&agents, Type::TEXT_ARRAY),
@@ -68,7 +68,10 @@ impl Tier {
             (&seen_at, Type::TIMESTAMPTZ_ARRAY),
             (&self.heads.late_ms(), Type::INT8),
         ];
-        let rows = FILLED.rows_planned(&self.pool, values).await?;
+        let rows = FILLED
+            .rows_planned(&self.pool, values)
+            .await
+            .inspect_err(|error| self.heads.failed(&walks, error))?;
         for ((lane, walk), row) in walks.iter().zip(&rows) {
             let (begins_at, at) = (row.try_get("begins_at"), row.try_get("now"));
             let (begins_at, at) = (begins_at.during(FILLED.name)?, at.during(FILLED.name)?);

@@ -33,7 +33,8 @@ CROSS JOIN LATERAL (
 CROSS JOIN LATERAL (
     SELECT
         CASE
-            WHEN known.begins_at IS NULL THEN '-infinity'
+            -- Also where the clock was set back since.
+            WHEN known.begins_at IS NULL OR known.seen_at > statement_timestamp() THEN '-infinity'
             ELSE least(known.begins_at, min(claim.put_back_to))
         END AS begins_at
     FROM lifecycle.claims AS claim

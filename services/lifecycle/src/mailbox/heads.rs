@@ -10,10 +10,11 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use hub_platform::db;
 use time::OffsetDateTime;
 
 use crate::bounded;
-use crate::look_back::{CYCLE, Reach, reach};
+use crate::look_back::{CYCLE, Moment, Reach, reach};
 
 /// Lanes that are known at a time; others are walked as a whole.
 const LANES_MAX: usize = 50_000;
@@ -33,7 +34,7 @@ struct Head {
     begins_at: OffsetDateTime,
     /// When that was seen.
     seen_at: OffsetDateTime,
-    looked_at: Instant,
+    walked: Moment,
 }
 
 /// One look at a lane.
@@ -42,15 +43,15 @@ pub(super) struct Walk {
     /// From where, and what was put back since when is looked for; none: as a whole.
     from: Option<(OffsetDateTime, OffsetDateTime)>,
     known: Option<Head>,
-    began: Instant,
+    began: Moment,
 }
 
 impl Walk {
     /// As statements take them.
     pub(super) fn columns(
-        walks: impl Iterator<Item = Self>,
+        walks: &[(Lane, Self)],
     ) -> (Vec<Option<OffsetDateTime>>, Vec<Option<OffsetDateTime>>) {
-        walks.map(|walk| walk.from.unzip()).unzip()
+        walks.iter().map(|(_, walk)| walk.from.unzip()).unzip()
     }
 }
 
@@ -81,7 +82,7 @@ impl Heads {
     }
 
     /// The look at the lane that begins `now`.
-    pub(super) fn walk(&self, lane: &Lane, now: Instant) -> Walk {
+    pub(super) fn walk(&self, lane: &Lane, now: Moment) -> Walk {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let known = known.get(lane).copied();
         Walk {
@@ -91,10 +92,13 @@ impl Heads {
         }
     }
 
-    fn from(&self, lane: &Lane, head: Head, now: Instant) -> Option<(OffsetDateTime, OffsetDateTime)> {
+    fn from(&self, lane: &Lane, head: Head, now: Moment) -> Option<(OffsetDateTime, OffsetDateTime)> {
+        if head.walked.slept(now, self.late) {
+            return None;
+        }
         let spread = Duration::from_secs(self.spread.hash_one(lane) % CYCLE.as_secs());
-        let at = |at: Instant| spread + at.saturating_duration_since(self.began);
-        match reach(at(head.looked_at), at(now)) {
+        let at = |moment: Moment| spread + moment.at.saturating_duration_since(self.began);
+        match reach(at(head.walked), at(now)) {
             Reach::Last => Some((head.begins_at, head.seen_at)),
             Reach::Further(further) => {
                 let since = head.seen_at - further;
@@ -110,15 +114,38 @@ impl Heads {
         let head = Head {
             begins_at: begins_at.min(at - self.late),
             seen_at: at,
-            looked_at: walk.began,
+            walked: walk.began,
         };
+        self.set(lane, walk, head);
+    }
+
+    /// These looks failed together. Where they were too much for the database, the next ones at lanes that are known do without
+    /// what these went further.
+    pub(super) fn failed(&self, walks: &[(Lane, Walk)], error: &db::Error) {
+        if error.took_too_long() {
+            for (lane, walk) in walks {
+                self.gave_up(lane, *walk);
+            }
+        }
+    }
+
+    fn gave_up(&self, lane: &Lane, walk: Walk) {
+        let Some(known) = walk.known else { return };
+        let head = Head {
+            walked: walk.began,
+            ..known
+        };
+        self.set(lane.clone(), walk, head);
+    }
+
+    fn set(&self, lane: Lane, walk: Walk, head: Head) {
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.get(&lane) != walk.known.as_ref() {
             return;
         }
         if known.len() >= LANES_MAX && !known.contains_key(&lane) {
             bounded::make_room(&mut known, |head| {
-                walk.began.saturating_duration_since(head.looked_at) < CYCLE
+                walk.began.at.saturating_duration_since(head.walked.at) < CYCLE
             });
         }
         known.insert(lane, head);
@@ -127,12 +154,12 @@ impl Heads {
 
 #[cfg(test)]
 mod tests {
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     use time::OffsetDateTime;
 
     use super::{Heads, LANES_MAX, Lane};
-    use crate::look_back::CYCLE;
+    use crate::look_back::{CYCLE, Moment};
 
     const LATE: Duration = Duration::from_secs(15);
     const START: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
@@ -145,19 +172,26 @@ mod tests {
         }
     }
 
+    fn later(began: Moment, passed: Duration) -> Moment {
+        Moment {
+            at: began.at + passed,
+            wall: began.wall + passed,
+        }
+    }
+
     /// From where the lane is walked `now`.
-    fn from(heads: &Heads, now: Instant) -> Option<(OffsetDateTime, OffsetDateTime)> {
+    fn from(heads: &Heads, now: Moment) -> Option<(OffsetDateTime, OffsetDateTime)> {
         heads.walk(&lane("a"), now).from
     }
 
     /// A look `now` finds that the lane begins there.
-    fn saw(heads: &Heads, begins_at: OffsetDateTime, at: OffsetDateTime, now: Instant) {
+    fn saw(heads: &Heads, begins_at: OffsetDateTime, at: OffsetDateTime, now: Moment) {
         heads.saw(lane("a"), heads.walk(&lane("a"), now), begins_at, at);
     }
 
     #[test]
     fn a_lane_is_walked_from_where_it_began() {
-        let (heads, now) = (Heads::new(LATE), Instant::now());
+        let (heads, now) = (Heads::new(LATE), Moment::now());
         assert_eq!(from(&heads, now), None);
 
         // What lies there longer than anything may be late is where it begins; otherwise something may come before.
@@ -171,12 +205,12 @@ mod tests {
 
     #[test]
     fn now_and_again_it_is_walked_from_before_that_and_once_in_a_cycle_as_a_whole() {
-        let (heads, began) = (Heads::new(LATE), Instant::now());
+        let (heads, began) = (Heads::new(LATE), Moment::now());
         saw(&heads, START, START, began);
         let (mut earlier, mut whole) = (Vec::new(), 0);
         for second in 1..=CYCLE.as_secs() {
             let passed = Duration::from_secs(second);
-            let (now, last) = (began + passed, START + passed - Duration::from_secs(1));
+            let (now, last) = (later(began, passed), START + passed - Duration::from_secs(1));
             match from(&heads, now) {
                 Some((begins_at, seen_at)) if begins_at < last - LATE => {
                     assert_eq!(begins_at, seen_at, "what was put back since is looked for");
@@ -197,11 +231,11 @@ mod tests {
 
     #[test]
     fn of_two_looks_that_began_with_the_same_knowledge_the_first_counts() {
-        let (heads, began) = (Heads::new(LATE), Instant::now());
+        let (heads, began) = (Heads::new(LATE), Moment::now());
         let first = START - 2 * LATE;
         // The first two walk it as a whole.
         for second in 0..2 {
-            let now = began + Duration::from_secs(second);
+            let now = later(began, Duration::from_secs(second));
             let other = heads.walk(&lane("a"), now);
             saw(&heads, first, START, now);
             heads.saw(lane("a"), other, START, START);
@@ -210,8 +244,34 @@ mod tests {
     }
 
     #[test]
+    fn a_machine_that_slept_walks_all_of_it() {
+        let (heads, mut now) = (Heads::new(LATE), Moment::now());
+        saw(&heads, START, START, now);
+        now.wall += LATE;
+        assert!(from(&heads, now).is_some());
+        now.wall += Duration::from_secs(1);
+        assert_eq!(from(&heads, now), None);
+    }
+
+    #[test]
+    fn what_is_too_much_for_the_database_does_not_stand_in_the_way() {
+        let (heads, began) = (Heads::new(LATE), Moment::now());
+        heads.gave_up(&lane("a"), heads.walk(&lane("a"), began));
+        assert_eq!(
+            from(&heads, began),
+            None,
+            "where nothing is known nothing can be left out"
+        );
+        saw(&heads, START, START, began);
+        let now = later(began, CYCLE);
+        assert_eq!(from(&heads, now), None);
+        heads.gave_up(&lane("a"), heads.walk(&lane("a"), now));
+        assert_eq!(from(&heads, now), Some((START - LATE, START)));
+    }
+
+    #[test]
     fn so_many_are_known_at_a_time() {
-        let (heads, now) = (Heads::new(LATE), Instant::now());
+        let (heads, now) = (Heads::new(LATE), Moment::now());
         let saw = |agent: &str| heads.saw(lane(agent), heads.walk(&lane(agent), now), START, START);
         for agent in 0..LANES_MAX {
             saw(&agent.to_string());
@@ -226,7 +286,7 @@ mod tests {
 
     #[test]
     fn a_look_from_where_it_began_does_not_bring_back_what_was_forgotten() {
-        let (heads, now) = (Heads::new(LATE), Instant::now());
+        let (heads, now) = (Heads::new(LATE), Moment::now());
         saw(&heads, START, START, now);
         let walk = heads.walk(&lane("a"), now);
         heads.known.lock().unwrap().clear();

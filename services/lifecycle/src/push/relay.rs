@@ -64,16 +64,22 @@ impl Tier {
                     pause_for(refused.next_delay(), &shutdown).await;
                 }
                 Err(error) => {
-                    look_back.failed(look);
+                    look_back.failed(look, &error);
                     db::report(&error);
                     continue;
                 }
             }
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
-                if let Err(error) = self.count_backlog(&mut count_back).await {
-                    count_back.forget();
-                    db::report(&error);
+                let look = count_back.next();
+                match self.count_backlog(look).await {
+                    Ok(0) => {}
+                    // What stays late grows old.
+                    Ok(_) => count_back.keep(look),
+                    Err(error) => {
+                        count_back.failed(look, &error);
+                        db::report(&error);
+                    }
                 }
             }
         }
@@ -115,16 +121,13 @@ impl Tier {
         rows.iter().map(job).collect::<Result<_, _>>().during(RELAY.name)
     }
 
-    async fn count_backlog(&self, look_back: &mut LookBack) -> Result<(), db::Error> {
-        let look = look_back.next();
-        if let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX, &look.back_ms()]).await? {
-            tell(&row, "owed").during(BACKLOG.name)?;
-            if tell(&row, "late").during(BACKLOG.name)? > 0 {
-                // What stays late grows old.
-                look_back.keep(look);
-            }
-        }
-        Ok(())
+    /// Counts what is owed, and how much of it is late.
+    async fn count_backlog(&self, look: Look) -> Result<i64, db::Error> {
+        let Some(row) = BACKLOG.row(&self.pool, &[&BACKLOG_MAX, &look.back_ms()]).await? else {
+            return Ok(0);
+        };
+        tell(&row, "owed").during(BACKLOG.name)?;
+        tell(&row, "late").during(BACKLOG.name)
     }
 }
 

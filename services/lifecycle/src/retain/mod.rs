@@ -65,7 +65,7 @@ impl Tier {
                 self.purge_budgets(&mut budgets_from).await,
             ] {
                 if let Err(error) = retained {
-                    look_back.failed(look);
+                    look_back.failed(look, &error);
                     db::report(&error);
                 }
             }

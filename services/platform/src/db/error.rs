@@ -51,6 +51,11 @@ impl Error {
         }
     }
 
+    /// Whether the server ended a statement for the time it took.
+    pub fn took_too_long(&self) -> bool {
+        self.sql_state() == Some(&SqlState::QUERY_CANCELED)
+    }
+
     /// Whether nothing is wrong with what was asked: the same again may well succeed.
     pub fn is_unavailable(&self) -> bool {
         match &self.cause {

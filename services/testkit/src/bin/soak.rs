@@ -13,8 +13,8 @@ struct Arguments {
     /// How long the snapshot is held.
     #[arg(long, default_value_t = 10, value_parser = clap::value_parser!(u64).range(1..=1440))]
     minutes: u64,
-    /// How long costs are measured, each time.
-    #[arg(long, default_value_t = 20, value_parser = clap::value_parser!(u64).range(1..=600))]
+    /// How long costs are measured, each time: in less than 45 seconds no look may go further back than to the last one.
+    #[arg(long, default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=600))]
     window_seconds: u64,
     /// Messages whose life is under way at once.
     #[arg(long, default_value_t = 48, value_parser = clap::value_parser!(u32).range(1..=1024))]
