@@ -5,6 +5,7 @@
 //! goes back to the last one. What that may have missed, because another held it then or was late to commit it, is found by
 //! looks that go further: the further, the more seldom, so that they cost no more with all that is dead.
 
+use std::mem;
 use std::time::{Duration, Instant, SystemTime};
 
 use hub_platform::db;
@@ -15,7 +16,7 @@ const STEP: Duration = Duration::from_secs(45);
 const WHOLE_LOG: u32 = 6;
 /// How long it is between two looks at everything: 48 minutes. What was put back under a claim is known for longer, an hour.
 pub(crate) const CYCLE: Duration = Duration::from_secs(STEP.as_secs() << WHOLE_LOG);
-/// How long after a look that the database gave up everything is looked at.
+/// How long after a look that was too much for the database everything is looked at.
 const REST: Duration = Duration::from_mins(10);
 /// Further back than anything that is stored.
 const WHOLE: Duration = Duration::from_hours(24 * 36_525);
@@ -60,6 +61,16 @@ impl Moment {
         }
     }
 
+    /// The same moment, as if the machine had not slept between it and that one.
+    fn awake_until(self, then: Self) -> Self {
+        let passed = then.at.saturating_duration_since(self.at);
+        let wall = then.wall.checked_sub(passed);
+        Self {
+            wall: wall.unwrap_or(self.wall),
+            ..self
+        }
+    }
+
     /// Whether the machine slept since, for longer than this, or its clock was set as much forward.
     pub(crate) fn slept(self, now: Self, longer_than: Duration) -> bool {
         let passed = now.at.saturating_duration_since(self.at);
@@ -80,8 +91,10 @@ pub(crate) struct LookBack {
     last: Option<Moment>,
     /// When the last look began that went as far as the steps demand.
     stepped_at: Instant,
-    /// When everything is looked at, after a look that the database gave up.
+    /// When everything is looked at, because that was not dealt with.
     whole_at: Option<Instant>,
+    /// Whether the database gave the last look up.
+    timed_out: bool,
 }
 
 /// How far one pass looks, however long it takes.
@@ -94,6 +107,8 @@ pub(crate) struct Look {
     /// As it was before.
     last: Option<Moment>,
     stepped_at: Instant,
+    /// The one before went as far, and the database gave it up.
+    is_retry: bool,
 }
 
 impl LookBack {
@@ -107,15 +122,28 @@ impl LookBack {
             last: None,
             stepped_at: began,
             whole_at: None,
+            timed_out: false,
         }
     }
 
-    /// Everything is looked at in the beginning, and when all is forgotten: for a pass that only counts what another one deals
-    /// with, and sees all that is not dealt with as it grows old.
-    pub(crate) fn of_a_count() -> Self {
+    /// Goes no further after the beginning: for a pass that only counts what another one deals with, and sees all that is not
+    /// dealt with as it grows old.
+    pub(crate) fn of_a_count(late: Duration) -> Self {
         Self {
             goes_further: false,
-            ..Self::new(Duration::ZERO)
+            ..Self::new(late)
+        }
+    }
+
+    /// One pass, which says whether it failed.
+    pub(crate) async fn pass<Fut>(&mut self, pass: impl FnOnce(Look) -> Fut)
+    where
+        Fut: Future<Output = Result<(), db::Error>>,
+    {
+        let look = self.next();
+        if let Err(error) = pass(look).await {
+            self.failed(look, &error);
+            db::report(&error);
         }
     }
 
@@ -124,34 +152,35 @@ impl LookBack {
         self.at(Moment::now())
     }
 
-    /// The next pass looks at everything.
-    pub(crate) fn forget(&mut self) {
-        self.last = None;
-    }
-
     /// A pass has not dealt with all that it looked at: the next one looks as far.
     pub(crate) fn keep(&mut self, look: Look) {
-        self.last = look.last.filter(|_| look.reach != Reach::Whole);
+        self.last = look.last;
         self.stepped_at = look.stepped_at;
+        if look.reach == Reach::Whole {
+            self.whole_at = Some(look.began.at);
+        }
     }
 
-    /// A pass failed: the next one looks as far. But where that was too much for the database, the next ones do without, so that
-    /// what comes due is dealt with, and everything is looked at after a rest.
+    /// A pass failed: the next one looks as far. But where that is too much for the database, which gave it up twice, the next
+    /// ones do without, so that what comes due is dealt with, and everything is looked at after a rest.
     pub(crate) fn failed(&mut self, look: Look, error: &db::Error) {
         if error.took_too_long() {
-            self.gave_up(look);
+            self.timed_out(look);
         } else {
             self.keep(look);
         }
     }
 
-    fn gave_up(&mut self, look: Look) {
-        self.last = look
-            .last
-            .filter(|_| look.reach != Reach::Last)
-            .or(Some(look.began));
+    fn timed_out(&mut self, look: Look) {
+        if !look.is_retry {
+            self.keep(look);
+            self.timed_out = true;
+            return;
+        }
+        let last = look.last.filter(|_| look.reach != Reach::Last);
+        self.last = Some(last.map_or(look.began, |last| last.awake_until(look.began)));
         self.stepped_at = look.began.at;
-        self.whole_at = Some(look.began.at + REST);
+        self.whole_at.get_or_insert(look.began.at + REST);
     }
 
     fn at(&mut self, now: Moment) -> Look {
@@ -168,6 +197,7 @@ impl LookBack {
             began: now,
             last: self.last,
             stepped_at: self.stepped_at,
+            is_retry: mem::take(&mut self.timed_out),
         };
         self.last = Some(now);
         self.stepped_at = now.at;
@@ -309,8 +339,6 @@ mod tests {
         assert_eq!(passes.back(90), 44 * SECOND + 4 * STEP);
         // A process that stood still.
         assert_eq!(passes.back(45 << WHOLE_LOG), WHOLE);
-        passes.look_back.forget();
-        assert_eq!(passes.back(45 << WHOLE_LOG), WHOLE);
     }
 
     #[test]
@@ -372,34 +400,63 @@ mod tests {
         assert_eq!(passes.back(23), 20 * SECOND + LATE);
     }
 
+    /// The database gives up what a look at these times asks for; the first one is returned.
+    fn gives_up(passes: &mut Passes, seconds: [u32; 2]) -> super::Look {
+        let looks = seconds.map(|seconds| {
+            let look = passes.look(seconds);
+            passes.look_back.timed_out(look);
+            look
+        });
+        assert_eq!(looks[0].reach, looks[1].reach, "it is tried again");
+        looks[0]
+    }
+
     #[test]
     fn what_is_too_much_for_the_database_does_not_stand_in_the_way() {
         let mut passes = Passes::of(LookBack::new(LATE));
-        let whole = passes.look(0);
-        passes.look_back.gave_up(whole);
-        assert_eq!(passes.back(10), 10 * SECOND + LATE, "what came due since");
-        let further = passes.look(50);
+        assert_eq!(gives_up(&mut passes, [0, 1]).reach, Reach::Whole);
+        assert_eq!(passes.back(10), 9 * SECOND + LATE, "what came due since");
+        let further = gives_up(&mut passes, [50, 51]);
         assert_eq!(further.reach, Reach::Further(STEP * 2));
-        passes.look_back.gave_up(further);
         assert_eq!(passes.back(60), 50 * SECOND + LATE, "as if that had not been");
-        let last = passes.look(70);
-        assert_eq!(last.reach, Reach::Last);
-        passes.look_back.gave_up(last);
-        assert_eq!(passes.back(80), 10 * SECOND + LATE);
-        // Everything is owed from then on, and once.
-        let owed_at = 70 + 600;
+        assert_eq!(gives_up(&mut passes, [70, 71]).reach, Reach::Last);
+        assert_eq!(passes.back(80), 9 * SECOND + LATE);
+        // Everything is owed since the first of them, and once.
+        let owed_at = 1 + 600;
+        assert_eq!(REST, 600 * SECOND);
         assert_ne!(passes.back(owed_at - 1), WHOLE);
         assert_eq!(passes.back(owed_at), WHOLE);
         assert_eq!(passes.back(owed_at + 1), SECOND + LATE);
-        assert_eq!(REST, 600 * SECOND);
+    }
+
+    #[test]
+    fn what_the_database_gives_up_once_is_tried_again() {
+        let mut passes = Passes::of(LookBack::new(LATE));
+        let whole = passes.look(0);
+        passes.look_back.timed_out(whole);
+        assert_eq!(passes.back(1), WHOLE);
+        let last = passes.look(2);
+        passes.look_back.timed_out(last);
+        assert_eq!(passes.back(12), 11 * SECOND + LATE);
+        assert_ne!(passes.back(700), WHOLE, "nothing is owed");
+    }
+
+    #[test]
+    fn a_look_after_sleep_that_is_too_much_is_not_tried_for_ever() {
+        let mut passes = Passes::of(LookBack::new(LATE));
+        passes.look(0);
+        passes.began.wall += 2 * LATE;
+        assert_eq!(gives_up(&mut passes, [10, 11]).reach, Reach::Whole);
+        assert_eq!(passes.back(12), 12 * SECOND + LATE);
     }
 
     #[test]
     fn a_count_looks_at_everything_at_first_and_where_something_stays() {
-        let mut passes = Passes::of(LookBack::of_a_count());
-        assert_eq!(passes.back(0), WHOLE);
-        assert_eq!(passes.back(45 << WHOLE_LOG), STEP * (1 << WHOLE_LOG));
-        passes.look_back.forget();
-        assert_eq!(passes.back(45 << WHOLE_LOG), WHOLE);
+        let mut passes = Passes::of(LookBack::of_a_count(LATE));
+        let whole = passes.look(0);
+        assert_eq!(whole.since, None);
+        passes.look_back.keep(whole);
+        assert_eq!(passes.back(1), WHOLE);
+        assert_eq!(passes.back(1 + (45 << WHOLE_LOG)), CYCLE + LATE);
     }
 }

@@ -247,7 +247,9 @@ impl Lifecycle for Service {
         &self,
         request: Request<FindFilledRequest>,
     ) -> Result<Response<FindFilledReply>, Status> {
-        answer(self.tier.find_filled(request.into_inner()).await)
+        // Also what a long look saw is remembered, and that one was too much, for a caller that is told in vain.
+        self.finish(|tier| async move { tier.find_filled(request.into_inner()).await })
+            .await
     }
 
     async fn count_waiting(

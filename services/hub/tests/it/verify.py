@@ -2,8 +2,8 @@
 
 Reads one JSON object from standard input:
 
-    header        value of MA2H-Signature: t=…,jti=…,v1=…
-    body          the body's text as received
+    header        MA2H-Signature, with its name or without: t=…,jti=…,v1=…
+    body          the body's text as received; of a directive, it alone or as the one member of what was drained or pushed
     callback_url  of a Response: the agent's own callback, as it registered it
     address       of a directive: the agent's own address
     ack           true where it is an acknowledgement
@@ -25,6 +25,7 @@ import sys
 
 REPLAY_WINDOW_SECONDS = 120
 MAC_BYTES_MIN = 32
+HEADER_NAME = "MA2H-Signature:"
 
 
 class Refused(Exception):
@@ -219,6 +220,8 @@ def decode_mac(text):
 
 
 def read_header(header):
+    if header.startswith(HEADER_NAME):
+        header = header[len(HEADER_NAME) :]
     fields = {}
     for part in header.split(","):
         name, separator, value = part.strip().partition("=")
@@ -260,6 +263,12 @@ def signed_context(body, callback_url, t, jti):
         "resolved_at": resolved_at,
         "t": t,
     }
+
+
+def inner_directive(body):
+    """The directive of a drained item or of a webhook's body. Nothing unsigned may pass beside it."""
+    is_wrapped = set(body) <= {"directive", "signature"} and isinstance(body.get("directive"), dict)
+    return body["directive"] if is_wrapped else body
 
 
 def directive_context(body, address, t, jti):
@@ -310,7 +319,7 @@ def verify(push):
     if push.get("ack"):
         context = ack_context(body, t, jti)
     elif "address" in push:
-        context = directive_context(body, push["address"], t, jti)
+        context = directive_context(inner_directive(body), push["address"], t, jti)
     else:
         context = signed_context(body, push["callback_url"], t, jti)
     signed = canonical(context).encode("utf-8")
@@ -501,12 +510,20 @@ def self_test():
         "now": 1749050910,
     }
     check("a directive", outcome(directive), {"ok": True})
+    pushed = '{"directive": %s}' % DIRECTIVE
+    check("pushed", outcome({**directive, "body": pushed}), {"ok": True})
+    named = "MA2H-Signature: " + directive["header"]
+    drained = '{"directive": %s, "signature": "%s"}' % (DIRECTIVE, named)
+    check("drained", outcome({**directive, "header": named, "body": drained}), {"ok": True})
     for name, change in [
         ("another's", {"address": "agent:orchard/other"}),
         ("other author", {"body": DIRECTIVE.replace("alice", "mallory")}),
         ("other title", {"body": DIRECTIVE.replace("Stop", "Go")}),
         ("less priority", {"body": DIRECTIVE.replace('"priority": "high", ', "")}),
         ("other jti", {"header": directive["header"].replace("jti_1", "jti_2")}),
+        ("pushed, other title", {"body": pushed.replace("Stop", "Go")}),
+        ("pushed, more beside it", {"body": pushed[:-1] + ', "title": "Go"}'}),
+        ("pushed as a list", {"body": '{"directive": [%s]}' % DIRECTIVE}),
     ]:
         check(name, outcome({**directive, **change})["ok"], False)
     check("unbound", outcome({**directive, "body": DIRECTIVE.replace("true", "false")}), {"ok": True})

@@ -1,5 +1,6 @@
 //! The relay of broadcasts: publishes the jobs of those of which nothing was heard (design rule 5).
 
+use std::mem;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -26,20 +27,19 @@ impl Tier {
     /// Publishes what is due until shutdown.
     pub(crate) async fn relay_broadcasts(self: Arc<Self>, jobs: Jobs, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.relay_interval_ms));
-        let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count());
-        let mut counted_at: Option<Instant> = None;
+        let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count(self.late()));
+        let (mut counted_at, mut is_left): (Option<Instant>, bool) = (None, false);
         while pause.unless(&shutdown).await {
             let look = look_back.next();
             match self.relay_broadcasts_once(&jobs, look).await {
                 Ok(true) => {}
-                // What was left grows old meanwhile.
                 Ok(false) => {
                     look_back.keep(look);
-                    count_back.forget();
+                    is_left = true;
                 }
                 Err(error) => {
                     look_back.failed(look, &error);
-                    count_back.forget();
+                    is_left = true;
                     db::report(&error);
                     continue;
                 }
@@ -47,9 +47,14 @@ impl Tier {
             if counted_at.is_none_or(|at| at.elapsed() >= BACKLOG_INTERVAL) {
                 counted_at = Some(Instant::now());
                 let look = count_back.next();
-                if let Err(error) = self.count_broadcasts(look).await {
-                    count_back.failed(look, &error);
-                    db::report(&error);
+                match self.count_broadcasts(look).await {
+                    // What was left grows old meanwhile.
+                    Ok(()) if mem::take(&mut is_left) => count_back.keep(look),
+                    Ok(()) => {}
+                    Err(error) => {
+                        count_back.failed(look, &error);
+                        db::report(&error);
+                    }
                 }
             }
         }

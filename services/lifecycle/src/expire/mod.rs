@@ -109,21 +109,17 @@ impl Tier {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
         let mut look_back = LookBack::new(self.late());
         while pause.unless(&shutdown).await {
-            let look = look_back.next();
-            if let Err(error) = self.sweep_once(look, &shutdown).await {
-                look_back.failed(look, &error);
-            }
+            look_back.pass(|look| self.sweep_once(look, &shutdown)).await;
         }
     }
 
-    /// Expires chunk after chunk, until one is not full or fails, which is said.
+    /// Expires chunk after chunk, until one is not full or fails.
     async fn sweep_once(&self, look: Look, shutdown: &Shutdown) -> Result<(), db::Error> {
         let batch_max = self.config.lifecycle.sweep_batch_max;
         while !shutdown.is_triggered() {
             let swept = match db::retry(|| self.expire_chunk(batch_max, look)).await {
                 Ok(swept) => swept,
                 Err(error) => {
-                    db::report(&error);
                     if !error.is_unavailable() {
                         self.expire_singly(batch_max, look).await;
                     }

@@ -104,7 +104,7 @@ room AS MATERIALIZED (
     WHERE walked.number = 1 OR (walked.number <= $5 AND walked.bytes <= $6::bigint)
 ),
 
--- What is dead before was stepped over once.
+-- What is dead before was stepped over once; where nothing was looked for, nothing was.
 begun AS MATERIALIZED (
     SELECT
         asked.lane,

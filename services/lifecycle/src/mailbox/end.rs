@@ -1,5 +1,6 @@
 //! The end of entries whose time is over (§13.3, §14.2), and of what is kept of directives afterwards.
 
+use std::array;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,21 +29,23 @@ impl Tier {
     /// enough.
     pub(crate) async fn sweep_mailboxes(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
-        let mut look_back = LookBack::new(self.late());
+        let [
+            mut overdue,
+            mut closed,
+            mut directives,
+            mut claims,
+            mut broadcasts,
+        ] = array::from_fn(|_| LookBack::new(self.late()));
         while pause.unless(&shutdown).await {
-            let look = look_back.next();
-            for swept in [
-                self.sweep_overdue(look, &shutdown).await,
-                self.empty_closed(look, &shutdown).await,
-                self.purge_directives(look, &shutdown).await,
-                self.purge_claims(look, &shutdown).await,
-                self.purge_broadcasts(look, &shutdown).await,
-            ] {
-                if let Err(error) = swept {
-                    look_back.failed(look, &error);
-                    db::report(&error);
-                }
-            }
+            overdue.pass(|look| self.sweep_overdue(look, &shutdown)).await;
+            closed.pass(|look| self.empty_closed(look, &shutdown)).await;
+            directives
+                .pass(|look| self.purge_directives(look, &shutdown))
+                .await;
+            claims.pass(|look| self.purge_claims(look, &shutdown)).await;
+            broadcasts
+                .pass(|look| self.purge_broadcasts(look, &shutdown))
+                .await;
         }
     }
 

@@ -34,6 +34,7 @@ struct Head {
     begins_at: OffsetDateTime,
     /// When that was seen.
     seen_at: OffsetDateTime,
+    /// When a walk began last that did not fail, or was too much.
     walked: Moment,
 }
 

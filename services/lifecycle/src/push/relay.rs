@@ -28,7 +28,7 @@ pub(super) const BACKLOG_MAX: i64 = 10_000;
 enum Relayed {
     /// Nothing is due any more.
     All,
-    /// There was no room for the rest.
+    /// There was no room for the rest, or NATS is away.
     Part,
     /// NATS did not take what it was given.
     Refused,
@@ -43,7 +43,7 @@ impl Tier {
             Duration::from_millis(lifecycle.relay_interval_ms),
             Duration::from_millis(lifecycle.republish_after_ms),
         );
-        let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count());
+        let (mut look_back, mut count_back) = (LookBack::new(self.late()), LookBack::of_a_count(self.late()));
         let mut release = Release::default();
         let mut counted_at: Option<Instant> = None;
         while pause.unless(&shutdown).await {

@@ -4,6 +4,7 @@
 mod purge;
 mod taken;
 
+use std::array;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -54,20 +55,16 @@ impl Tier {
     /// Looks for messages and keys whose time is over until shutdown.
     pub(crate) async fn retain(self: Arc<Self>, shutdown: Shutdown) {
         let pause = Pause::of(Duration::from_millis(self.config.lifecycle.sweep_interval_ms));
-        let mut look_back = LookBack::new(LATE);
+        let [mut messages, mut keys, mut tombstones] = array::from_fn(|_| LookBack::new(LATE));
         let mut budgets_from = BudgetKey::default();
         while pause.unless(&shutdown).await {
-            let look = look_back.next();
-            for retained in [
-                self.retain_messages(look, &shutdown).await,
-                self.purge_keys(look, &shutdown).await,
-                self.purge_tombstones(look, &shutdown).await,
-                self.purge_budgets(&mut budgets_from).await,
-            ] {
-                if let Err(error) = retained {
-                    look_back.failed(look, &error);
-                    db::report(&error);
-                }
+            messages.pass(|look| self.retain_messages(look, &shutdown)).await;
+            keys.pass(|look| self.purge_keys(look, &shutdown)).await;
+            tombstones
+                .pass(|look| self.purge_tombstones(look, &shutdown))
+                .await;
+            if let Err(error) = self.purge_budgets(&mut budgets_from).await {
+                db::report(&error);
             }
         }
     }
