@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 use hub_platform::config::Config;
-use hub_platform::db::Tier;
+use hub_platform::db::{self, Tier};
 use hub_platform::migrate::TierMigrations;
 use hub_platform::shutdown::Shutdown;
 use tokio::net::TcpListener;
@@ -40,13 +40,17 @@ pub fn statements(tier: Tier) -> Vec<(&'static str, &'static str)> {
     }
 }
 
-/// Runs one tier until shutdown.
+/// Runs one tier until shutdown, on a database that was migrated for it.
 pub async fn serve(
     tier: Tier,
     config: Arc<Config>,
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> anyhow::Result<()> {
+    let pool = db::connect(&config.database, tier)?;
+    for of_tier in migrations().iter().filter(|of| of.tier == tier) {
+        hub_platform::migrate::check(&pool, of_tier).await?;
+    }
     match tier {
         Tier::Gateway => hub_gateway::serve(config, listener, shutdown).await?,
         Tier::Lifecycle => hub_lifecycle::serve(config, listener, shutdown).await?,

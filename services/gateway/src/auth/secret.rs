@@ -5,7 +5,7 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use sha2::{Digest, Sha256};
 
 /// The deployment admin's token begins so.
-pub(crate) const ADMIN_PREFIX: &str = "ma2h_admin_";
+pub(crate) const ADMIN_PREFIX: &str = hub_platform::config::ADMIN_TOKEN_PREFIX;
 /// A human's.
 pub(crate) const HUMAN_PREFIX: &str = "ma2h_human_";
 /// An agent's.

@@ -55,6 +55,8 @@ pub use value::{LogFormat, Value};
 
 /// Attempts that every push is granted (§8.3).
 const ATTEMPTS_MIN: u64 = 5;
+/// What the deployment admin's token begins with.
+pub const ADMIN_TOKEN_PREFIX: &str = "ma2h_admin_";
 /// How long every idempotency key is remembered (§8.1): a day.
 const KEY_SECONDS_MIN: u64 = 86_400;
 
@@ -220,6 +222,13 @@ impl Config {
 
     /// What no single field can tell.
     fn check(&self) -> Result<(), Error> {
+        let admin_token = self.gateway.admin_token.as_ref();
+        if admin_token.is_some_and(|token| !token.expose().starts_with(ADMIN_TOKEN_PREFIX)) {
+            return Err(Error::Invalid {
+                name: "HUB_ADMIN_TOKEN".to_owned(),
+                expected: format!("{ADMIN_TOKEN_PREFIX} and something long and random"),
+            });
+        }
         let at_most = |name: &str, value: u64, other: &str, limit: u64| {
             if value <= limit {
                 return Ok(());

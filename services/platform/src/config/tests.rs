@@ -123,7 +123,7 @@ fn what_is_wrong_is_named_and_never_shown() {
     let loose_key = file("port = 1\n");
     let no_toml = file("secret-in-a-broken-line = = =");
     let wrong_kind = file("[gateway]\nport = \"secret\"\n");
-    let cases: [(&[(&str, &str)], &str); 22] = [
+    let cases: [(&[(&str, &str)], &str); 23] = [
         (&[("HUB_PROT", "1")], "HUB_PROT is not a setting of the hub"),
         (
             &[("HUB_PORT_FILE", "x")],
@@ -161,6 +161,10 @@ fn what_is_wrong_is_named_and_never_shown() {
         (
             &[("HUB_NATS_PREFIX", "a.b")],
             "HUB_NATS_PREFIX: expected 1 to 64 letters, digits, hyphens and underscores",
+        ),
+        (
+            &[("HUB_ADMIN_TOKEN", "secret")],
+            "HUB_ADMIN_TOKEN: expected ma2h_admin_ and something long and random",
         ),
         (
             &[

@@ -5,10 +5,11 @@ mod sql;
 mod tests;
 
 use refinery::{Migration, Runner};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, NoTls};
 
 use crate::config::Secret;
-use crate::db::{self, During, Tier};
+use crate::db::{self, During, Pool, Tier};
 
 /// Attempts of the statements that several databases of one cluster can disturb for each other.
 const SHARED_ATTEMPTS_MAX: u32 = 10;
@@ -36,6 +37,52 @@ pub enum Error {
         /// What refinery says.
         source: Box<refinery::Error>,
     },
+    /// The database is not what this release expects.
+    #[error("the database lacks {migration} of {tier}: run `ma2h-hub migrate` first")]
+    Behind {
+        /// Whose.
+        tier: Tier,
+        /// The newest that this release expects.
+        migration: String,
+    },
+}
+
+/// Whether the newest migration of a tier was applied to its database. Where that cannot be reached nothing is wrong: a tier
+/// waits for it.
+pub async fn check(pool: &Pool, of_tier: &TierMigrations) -> Result<(), Error> {
+    let tier = of_tier.tier;
+    let Some(expected) = unapplied(of_tier)?.into_iter().max() else {
+        return Ok(());
+    };
+    match newest(pool, tier).await {
+        Ok(version) if version >= Some(expected.version()) => Ok(()),
+        Err(error) if error.is_unavailable() => {
+            tracing::warn!(%error, %tier, "whether the database is migrated is not known");
+            Ok(())
+        }
+        Err(error) if !error.sql_state().is_some_and(is_missing) => Err(error.into()),
+        Ok(_) | Err(_) => Err(Error::Behind {
+            tier,
+            migration: expected.to_string(),
+        }),
+    }
+}
+
+async fn newest(pool: &Pool, tier: Tier) -> Result<Option<i32>, db::Error> {
+    const DOING: &str = "read the newest migration";
+    let client = pool.get().await.during(DOING)?;
+    let row = client.query_one(&sql::newest(tier), &[]).await.during(DOING)?;
+    row.try_get("version").during(DOING)
+}
+
+/// Of a database that was never migrated, or not by a release that lets tiers read what was.
+fn is_missing(state: &SqlState) -> bool {
+    [
+        SqlState::INVALID_SCHEMA_NAME,
+        SqlState::UNDEFINED_TABLE,
+        SqlState::INSUFFICIENT_PRIVILEGE,
+    ]
+    .contains(state)
 }
 
 /// Applies what is missing, and returns the names of what was applied, such as `lifecycle V1__messages`. Safe to
@@ -94,19 +141,28 @@ async fn prepare(client: &Client, tier: Tier) -> Result<(), db::Error> {
 
 async fn apply(client: &mut Client, of_tier: &TierMigrations) -> Result<Vec<String>, Error> {
     let tier = of_tier.tier;
-    let failed = |source| Error::Refinery {
-        tier,
-        source: Box::new(source),
-    };
-    let migrations: Result<Vec<_>, _> = of_tier
-        .migrations
-        .iter()
-        .map(|(name, sql)| Migration::unapplied(name, sql))
-        .collect();
     // An older release may run its migrations once more beside a newer one: what it does not know it leaves.
-    let mut runner = Runner::new(&migrations.map_err(failed)?).set_abort_missing(false);
+    let mut runner = Runner::new(&unapplied(of_tier)?).set_abort_missing(false);
     runner.set_migration_table_name(format!("{}.{}", tier.schema(), sql::HISTORY_TABLE));
-    let report = runner.run_async(client).await.map_err(failed)?;
+    let report = runner
+        .run_async(client)
+        .await
+        .map_err(|source| refinery_error(tier, source))?;
     let applied = report.applied_migrations().iter();
     Ok(applied.map(|migration| format!("{tier} {migration}")).collect())
+}
+
+fn unapplied(of_tier: &TierMigrations) -> Result<Vec<Migration>, Error> {
+    let migrations = of_tier.migrations.iter();
+    migrations
+        .map(|(name, sql)| Migration::unapplied(name, sql))
+        .collect::<Result<_, _>>()
+        .map_err(|source| refinery_error(of_tier.tier, source))
+}
+
+fn refinery_error(tier: Tier, source: refinery::Error) -> Error {
+    Error::Refinery {
+        tier,
+        source: Box::new(source),
+    }
 }

@@ -19,6 +19,10 @@ pub(super) fn grant(tier: Tier) -> String {
     fill(include_str!("grant.sql"), tier)
 }
 
+pub(super) fn newest(tier: Tier) -> String {
+    fill(include_str!("newest.sql"), tier)
+}
+
 fn fill(statement: &str, tier: Tier) -> String {
     statement
         .replace("{role}", tier.role())

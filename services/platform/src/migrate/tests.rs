@@ -2,7 +2,7 @@
 
 use tokio_postgres::{Client, NoTls};
 
-use super::{TierMigrations, run};
+use super::{TierMigrations, check, run};
 use crate::config::{Config, Secret};
 use crate::db::{self, Tier};
 use crate::servers::{Postgres, PostgresOptions};
@@ -84,6 +84,7 @@ async fn several_migrate_at_once_and_each_role_writes_its_own_schema_only() {
     assert_eq!(run(&url, older).await.unwrap(), Vec::<String>::new());
     roles_stay_in_their_schema(&url).await;
     a_busy_pool_is_unavailable(&url).await;
+    a_database_that_was_not_migrated_is_told(&admin, &postgres).await;
     postgres.stop().await.unwrap();
 }
 
@@ -98,6 +99,7 @@ async fn roles_stay_in_their_schema(url: &Secret) {
         "INSERT INTO lifecycle.messages (id) VALUES ('msg_1')",
         "DELETE FROM lifecycle.messages",
         "SELECT host FROM delivery.hosts_v1",
+        "SELECT version FROM lifecycle.migration_history",
     ];
     for statement in allowed {
         lifecycle.execute(statement, &[]).await.unwrap();
@@ -106,7 +108,7 @@ async fn roles_stay_in_their_schema(url: &Secret) {
         "SELECT host FROM delivery.secrets",
         "INSERT INTO delivery.secrets (host) VALUES ('a')",
         "DELETE FROM delivery.hosts_v1",
-        "SELECT version FROM lifecycle.migration_history",
+        "DELETE FROM lifecycle.migration_history",
         "CREATE TABLE lifecycle.more (id integer)",
         "CREATE SCHEMA more",
     ];
@@ -120,6 +122,34 @@ async fn roles_stay_in_their_schema(url: &Secret) {
         .execute("INSERT INTO delivery.secrets (host) VALUES ('a')", &[])
         .await
         .unwrap();
+}
+
+async fn a_database_that_was_not_migrated_is_told(admin: &Client, postgres: &Postgres) {
+    admin.batch_execute("CREATE DATABASE four").await.unwrap();
+    let url = postgres.url_of("four");
+    let delivery = &migrations()[1];
+    let told = async |of_tier| {
+        let outcome = check(&pool(&url, Tier::Delivery), of_tier).await;
+        outcome.err().map(|error| error.to_string())
+    };
+    let behind = "the database lacks V2__hosts of delivery: run `ma2h-hub migrate` first";
+    assert_eq!(told(delivery).await.as_deref(), Some(behind));
+    let older = TierMigrations {
+        migrations: delivery.migrations[..1].to_vec(),
+        ..*delivery
+    };
+    run(&url, std::slice::from_ref(&older)).await.unwrap();
+    assert_eq!(told(&older).await, None);
+    assert_eq!(told(delivery).await.as_deref(), Some(behind));
+    run(&url, &migrations()).await.unwrap();
+    assert_eq!(told(delivery).await, None);
+    // An older release beside a newer one.
+    assert_eq!(told(&older).await, None);
+    let nowhere = pool(
+        &Secret::new("postgres://hub:secret@127.0.0.1:1/hub"),
+        Tier::Delivery,
+    );
+    check(&nowhere, delivery).await.unwrap();
 }
 
 async fn a_busy_pool_is_unavailable(url: &Secret) {
