@@ -1,6 +1,6 @@
 //! The web inbox in a real Chromium, by mouse and by keyboard.
 
-use hub_testkit::{Browser, Human, TestHub, envelope, eventually};
+use hub_testkit::{Answer, Browser, Human, TestHub, envelope, eventually};
 use serde_json::{Value, json};
 
 use crate::examples::example;
@@ -119,6 +119,27 @@ async fn an_open_page_keeps_itself_current() {
     bob.on(other).answer(&id, "deny").await.expect(200);
     browser.find("#outcome-title").await;
     browser.await_text("bob").await;
+}
+
+/// What comes of an answer comes at once, while the page that shows it is still on its way.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_page_that_was_just_opened_shows_what_came_of_the_answer() {
+    let stage = Stage::in_process().await;
+    let browser = signed_in(&stage.hub, &stage.alice, Browser::start(1280, 900).await).await;
+    let collected = stage.agent.submitted(&stage.confirm()).await;
+    let (agent, id) = (stage.agent.clone(), collected.clone());
+    let poll = tokio::spawn(async move { agent.wait(&id, 60).await.expect(200) });
+    browser.open(&stage.url(&format!("/inbox/{collected}"))).await;
+    browser.click("#answer button[name=choice]").await;
+    browser.await_text("The agent has the answer").await;
+    assert_eq!(poll.await.unwrap()["status"], "answered");
+
+    stage.sink.always(Answer::Status(400));
+    let refused = stage.agent.submitted(&stage.confirm_with_push()).await;
+    browser.open(&stage.url(&format!("/inbox/{refused}"))).await;
+    browser.click("#answer button[name=choice]").await;
+    browser.await_text("callback refused it").await;
+    browser.await_text("Send again").await;
 }
 
 #[tokio::test]

@@ -190,6 +190,10 @@ impl Tier {
                 self.announcer
                     .wake(account, WakeKind::DeliveryUpdated, message_id, DELIVERED);
             }
+        } else if pushed == "response" && matches!(outcome, "refused" | "exhausted") {
+            let (account, message_id) = (row.try_get("account")?, row.try_get("message_id")?);
+            self.announcer
+                .wake(account, WakeKind::DeliveryUpdated, message_id, outcome);
         }
         Ok(())
     }

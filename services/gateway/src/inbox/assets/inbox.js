@@ -151,7 +151,9 @@
       return;
     }
     pending = false;
-    swap(next);
+    // What somebody is about to press stays where it is.
+    if (frame(next) === made) renew(next);
+    else swap(next);
   };
 
   // Parts that hold nothing of the person's are put in place also while she writes.
@@ -170,14 +172,25 @@
     if (pending && !isBusy()) refreshSoon();
   };
 
+  // A page as the server made it, without its parts.
+  const frame = (root) => {
+    const copy = root.cloneNode(true);
+    for (const part of copy.querySelectorAll("[data-part]")) part.remove();
+    return copy.innerHTML;
+  };
+  let made = main() && frame(main());
+
   const swap = (next) => {
+    made = frame(next);
     const known = new Set(keys(main()));
     const focused = document.activeElement?.id;
+    const row = document.activeElement?.matches("[data-row]") && document.activeElement.closest("[data-key]")?.dataset.key;
     const open = [...main().querySelectorAll("details[open][id]")].map((details) => details.id);
     const from = main().dataset.status;
     main().replaceWith(document.adoptNode(next));
     for (const id of open) document.getElementById(id)?.setAttribute("open", "");
     if (focused) document.getElementById(focused)?.focus({ preventScroll: true });
+    if (row) main().querySelector(`[data-key="${CSS.escape(row)}"] [data-row]`)?.focus({ preventScroll: true });
     prepare();
     if (page() === "list") announce(known);
     if (next.dataset.news && from !== next.dataset.status) say(next.dataset.news);
@@ -217,13 +230,10 @@
 
   const listen = () => {
     const stream = new EventSource("/v1/stream");
-    let first = true;
     for (const name of EVENTS) {
+      // The first word after connecting is `resync`: what happened since this page was made was told to nobody.
       stream.addEventListener(name, (event) => {
-        // The first word after connecting is `resync`, about a page that is new itself.
-        const skip = first && name === "resync" && performance.now() < 5000;
-        first = false;
-        if (!skip && concerns(event)) refreshSoon();
+        if (concerns(event)) refreshSoon();
       });
     }
     stream.addEventListener("error", () => {
