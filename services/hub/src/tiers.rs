@@ -47,15 +47,21 @@ pub async fn serve(
     listener: TcpListener,
     shutdown: Shutdown,
 ) -> anyhow::Result<()> {
-    let pool = db::connect(&config.database, tier)?;
-    for of_tier in migrations().iter().filter(|of| of.tier == tier) {
-        hub_platform::migrate::check(&pool, of_tier).await?;
-    }
+    check_migrated(tier, &config).await?;
     match tier {
         Tier::Gateway => hub_gateway::serve(config, listener, shutdown).await?,
         Tier::Lifecycle => hub_lifecycle::serve(config, listener, shutdown).await?,
         Tier::Delivery => hub_delivery::serve(config, listener, shutdown).await?,
         Tier::Presence => hub_presence::serve(config, listener, shutdown).await?,
+    }
+    Ok(())
+}
+
+/// By a connection of its own, which is not kept.
+async fn check_migrated(tier: Tier, config: &Config) -> anyhow::Result<()> {
+    let pool = db::connect(&config.database, tier)?;
+    for of_tier in migrations().iter().filter(|of| of.tier == tier) {
+        hub_platform::migrate::check(&pool, of_tier).await?;
     }
     Ok(())
 }
